@@ -141,9 +141,7 @@ others away first, by setting them to null.',
   },
   endpoint_disabled: {
     status: 409,
-    detail:
-      'The endpoint is disabled. Enable it first: under Settings, Webhook endpoints, with `npx trunkline endpoints ' +
-      'enable`, or with `PATCH {"status": "active"}`.',
+    detail: 'The endpoint is disabled. Enable it in the Console, or by PATCH {"status": "active"}.',
   },
   last_owner: {
     status: 409,
@@ -201,8 +199,7 @@ others away first, by setting them to null.',
   },
   provider_test_failed: {
     status: 422,
-    detail:
-      'The provider did not accept the test message, or gave no answer to it. See reason, cause and fix.',
+    detail: 'The provider refused the test message, or did not answer. See reason, cause and fix.',
   },
   template_failed: {
     status: 422,

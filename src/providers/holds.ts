@@ -1,8 +1,8 @@
 import type { Scope } from '../base/db.ts';
 import type { AccountAnswer } from './account_answer.ts';
 import { fixOf, toParked } from './failures.ts';
-import { findState } from './pace.ts';
-import type { PaceState } from './pace.ts';
+import { findState } from './pace_state.ts';
+import type { PaceState } from './pace_state.ts';
 import { findProvider } from './queries.ts';
 import type { ProviderRow } from './queries.ts';
 import { dayOf, nextDayAt } from './ramp.ts';

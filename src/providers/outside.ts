@@ -84,8 +84,8 @@ export const relocate = async (
 const Id = z.strictObject({ provider_id: z.uuid() });
 
 /**
- * Lists those of some providers that are outside, as they were when they were saved or last looked up. A record from before that was
- * kept is outside unless its host is this machine by name.
+ * Lists those of some providers that are outside, as they were when they were last looked up. A record of which that is
+ * not known is outside unless its host is this machine by name.
  */
 export const listOutside = async (
   { tx, projectId }: Scope,

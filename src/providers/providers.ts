@@ -22,7 +22,8 @@ export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts
 export { recheckDomains } from './domain_health/domain_health.ts';
 export { AccountAnswer, inOneLine, toAccountAnswer } from './account_answer.ts';
 export { fixOf } from './failures.ts';
-export { allow, findState, isReached, setPlan, spend } from './pace.ts';
+export { allow, isReached, setPlan, spend } from './pace.ts';
+export { findState } from './pace_state.ts';
 export {
   giveBack,
   noteAnswered,
@@ -43,7 +44,8 @@ export type { Classification } from './answers/answers.ts';
 export { listOutside, relocate } from './outside.ts';
 export { CIRCUIT_FIX, findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
-export type { Allowance, PaceState, Plan } from './pace.ts';
+export type { Allowance, Plan } from './pace.ts';
+export type { PaceState } from './pace_state.ts';
 export { toRaw } from './raw_message.ts';
 export type { Prepared } from './raw_message.ts';
 export { serviceOf, serviceOfHost } from './email_service.ts';

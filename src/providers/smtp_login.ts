@@ -22,7 +22,7 @@ const logIn = (connection: SMTPConnection, { username, password }: SmtpSettings)
   });
 };
 
-/** Connects, greets and logs in. A relay that closes before its greeting is an error of the callback, and of no event. */
+/** Connects, greets and logs in. The callback alone reports a relay that closes before its greeting. */
 export const openSession = async (
   connection: SMTPConnection,
   settings: SmtpSettings,

@@ -87,7 +87,7 @@ test('endpoints: listed, subscribed, tested, and what came of it', async () => {
     [api.project.project_id],
   );
   const refused = await as(editor, ['endpoints', 'test', 'CRM']);
-  expect(refused.stderr).toContain('npx trunkline endpoints enable');
+  expect(refused.stderr).toContain('Enable it in the Console');
   expect((await as(editor, ['endpoints', 'enable', 'CRM'])).stdout).toBe('CRM is enabled.\n');
   expect((await as(viewer, ['endpoints'])).stdout).toMatch(/CRM\s+active/);
   const none = await as(editor, ['endpoints', 'subscribe', 'CRM', '--none']);

@@ -35,7 +35,7 @@ export const deliveryRoutes = [
     path: '/v1/webhook-endpoints/:id/test',
     summary: 'Send a test event to an endpoint.',
     description:
-      'It is posted once, within seconds, and not retried: also not after a 5xx. List the deliveries to see the answer.',
+      'It is posted once, within seconds, and not retried, also after a 5xx. List the deliveries to see the answer.',
     body: NothingNeeded,
     isBodyOptional: true,
     status: 202,

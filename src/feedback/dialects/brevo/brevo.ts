@@ -67,7 +67,7 @@ export const brevo = {
     steps: [
       'Open Transactional, Settings, Webhook at Brevo, and add a webhook.',
       'Enter this URL, with the webhook token at its end.',
-      'If you create the webhook by the API of Brevo, you can let it send the token as bearer token instead of in the URL.',
+      'If you create the webhook by the API of Brevo, it can send the token as bearer token, not in the URL.',
     ],
     subscribeTo: [
       'Delivered',
