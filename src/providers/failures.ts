@@ -102,7 +102,7 @@ export const explanations = {
   },
   quota_exhausted: {
     cause: "The account's quota of the day or month, or of its plan, is used up.",
-    fix: 'Raise the quota at the provider. Sends are repeated until they expire.',
+    fix: 'Raise the quota at the provider. Trunkline repeats sends until they expire.',
   },
   provider_unavailable: {
     cause: 'The provider answers with errors of its own, or not in a way that we understand.',
