@@ -708,6 +708,8 @@ create table automations.endpoints (
   failure_count   integer not null default 0,
   failing_since   timestamptz(3),
   paused_until    timestamptz(3),
+  refused_count   integer not null default 0,
+  refused_since   timestamptz(3),
   constraint endpoints_pkey primary key (project_id, endpoint_id),
   constraint endpoints_have_a_known_status check ((status = any (array['active'::text, 'disabled'::text])))
 );
@@ -3044,6 +3046,7 @@ create table providers.paces (
   held_reason    text,
   refused_digest text,
   refused_count  integer not null default 0,
+  held_answer    jsonb,
   constraint paces_pkey primary key (project_id, provider_id),
   constraint paces_project_id_provider_id_fkey foreign key (project_id, provider_id) references providers.providers(project_id, provider_id) on delete cascade,
   constraint paces_learned_are_complete check (((learned_rate is null) = (learned_at is null))),
@@ -3085,6 +3088,7 @@ create table providers.providers (
   ramp_started_on date,
   ramp_stages     integer[],
   is_outside      boolean,
+  parked_answer   jsonb,
   constraint providers_pkey primary key (project_id, provider_id),
   constraint providers_project_id_key_version_fkey foreign key (project_id, key_version) references providers.data_keys(project_id, key_version),
   constraint providers_are_complete check (

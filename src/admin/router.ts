@@ -18,6 +18,7 @@ import {
   exists,
   findReady,
   listOutside,
+  relocate,
   openCredential,
   sealCredential,
 } from '../providers/providers.ts';
@@ -75,6 +76,7 @@ export const appRouter = router({
     hasProvider: exists,
     isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,
     listOutside,
+    relocate,
     hasTemplate: isUsable,
     listEventVariables,
   }),

@@ -1,5 +1,5 @@
 /** What an alert can be about. */
-export const SUBJECT_TYPES = ['provider', 'webhook'] as const;
+export const SUBJECT_TYPES = ['provider', 'webhook', 'endpoint'] as const;
 
 /** What the alerts of a kind are about, and the title of each. A new kind is a new line. */
 export const ALERT_KINDS = {
@@ -8,6 +8,7 @@ export const ALERT_KINDS = {
   mailbox_failing: { subject: 'provider', title: 'Bounce mailbox cannot be read' },
   topic_pending: { subject: 'webhook', title: 'Amazon SNS topics wait for approval' },
   domain_worse: { subject: 'provider', title: 'Domain health got worse' },
+  endpoint_failing: { subject: 'endpoint', title: 'Webhook endpoint takes nothing' },
   bounce_rate: { subject: 'provider', title: 'Bounce rate too high' },
   complaint_rate: { subject: 'provider', title: 'Complaint rate too high' },
 } as const satisfies Record<string, { subject: (typeof SUBJECT_TYPES)[number]; title: string }>;
@@ -32,7 +33,10 @@ export const ALERT_WEBHOOK_TYPES: readonly `system.${AlertKind}`[] = (
 /** Returns where the Console shows the subject of an alert. */
 export const consolePathOf = (projectId: string, kind: string, subject: string): string => {
   const settings = `/console/p/${projectId}/settings`;
-  return describeKind(kind).subject === 'webhook'
-    ? `${settings}/webhooks`
-    : `${settings}/providers/${subject}`;
+  const pages = {
+    provider: `${settings}/providers/${subject}`,
+    webhook: `${settings}/webhooks`,
+    endpoint: `${settings}/endpoints`,
+  };
+  return pages[describeKind(kind).subject];
 };

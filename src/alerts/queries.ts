@@ -8,6 +8,9 @@ import type { AlertKind } from './kinds.ts';
 export const AlertDetails = z.strictObject({
   /** The class of the failure. */
   reason: z.string().optional(),
+  /** What was answered, without secrets and addresses. */
+  answer: z.string().optional(),
+  http_status: z.int().optional(),
   /** Names of the findings that got worse. */
   findings: z.array(z.string()).optional(),
   /** How many topics wait. */

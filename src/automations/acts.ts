@@ -10,8 +10,10 @@ import * as profiles from '../profiles/profiles.ts';
 import { advanceHint } from './advance.ts';
 import { commandHint } from './commands/commands.ts';
 import { listCommands } from './commands/queries.ts';
-import { moveInside } from './life.ts';
+import { activate, moveInside, resume } from './life.ts';
 import { findPersonId } from './person_ref.ts';
+import { relocateProviders } from './public_links.ts';
+import type { LiveDoors } from './public_links.ts';
 import { findVersion, getAutomation } from './queries.ts';
 import type { Kept } from './queries.ts';
 import { retryFailed } from './retry.ts';
@@ -61,6 +63,25 @@ export const changeLife = async (
   );
   await wake({ deps, projectId }, shown.id, shown.commands.length > 0);
   return shown;
+};
+
+type Chosen = { automationId: string; version: number | null };
+
+/** Activates a version of an automation, the latest where none is said. */
+export const activateNow = async (where: Where, chosen: Chosen, doors: LiveDoors) => {
+  const { automationId, version } = chosen;
+  await relocateProviders(where, automationId, version, doors);
+  return changeLife(where, (scope) =>
+    activate(scope, automationId, version, { doors, site: where.deps.config }),
+  );
+};
+
+/** Resumes an automation that is paused. */
+export const resumeNow = async (where: Where, automationId: string, doors: LiveDoors) => {
+  await relocateProviders(where, automationId, null, doors);
+  return changeLife(where, (scope) =>
+    resume(scope, automationId, { doors, site: where.deps.config }),
+  );
 };
 
 /** Moves everyone inside to the active version. */

@@ -4,13 +4,20 @@ import { newId } from '../base/ids.ts';
 import { listInput, readCursor, toPage } from '../base/page.ts';
 import { editorProcedure, projectProcedure, readingProcedure, router } from '../base/procedure.ts';
 import { Refusal } from '../base/refusal.ts';
-import { changeLife, moveEverybody, pageById, showAutomation } from './acts.ts';
+import {
+  activateNow,
+  changeLife,
+  moveEverybody,
+  pageById,
+  resumeNow,
+  showAutomation,
+} from './acts.ts';
 import { checkDefinition } from './checked.ts';
 import { listVersionsOf } from './count_queries.ts';
 import { listEndpoints } from './endpoint_queries.ts';
 import { toListedEndpoint } from './endpoint_shown.ts';
-import { activate, addVersion, archive, create, pause, rename, resume } from './life.ts';
-import type { Doors } from './life.ts';
+import { addVersion, archive, create, pause, rename } from './life.ts';
+import type { LiveDoors } from './public_links.ts';
 import { countInsideUpTo, PEOPLE_AT_STEP_MAX } from './life_queries.ts';
 import { getNamed, OfAutomation } from './named.ts';
 import { toCounted } from './overview.ts';
@@ -80,7 +87,7 @@ const readProcedures = {
   ),
 };
 
-const writeProcedures = (doors: Doors) => ({
+const writeProcedures = (doors: LiveDoors) => ({
   /** Whatever a definition would be refused for, and what only its activation would be. Keeps nothing. */
   check: readingProcedure
     .input(z.object({ definition: z.unknown() }))
@@ -124,13 +131,11 @@ const writeProcedures = (doors: Doors) => ({
   activate: editorProcedure
     .input(OfAutomation.extend(Activate.shape))
     .mutation(({ ctx: { deps }, input: { projectId, automationId, version = null } }) =>
-      changeLife({ deps, projectId }, (scope) =>
-        activate(scope, automationId, version, { doors, site: deps.config }),
-      ),
+      activateNow({ deps, projectId }, { automationId, version }, doors),
     ),
 });
 
-const lifeProcedures = (doors: Doors) => ({
+const lifeProcedures = (doors: LiveDoors) => ({
   rename: editorProcedure
     .input(OfAutomation.extend(Rename.shape))
     .mutation(({ ctx, input: { projectId, automationId, name } }) =>
@@ -148,9 +153,7 @@ const lifeProcedures = (doors: Doors) => ({
   resume: editorProcedure
     .input(OfAutomation)
     .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
-      changeLife({ deps, projectId }, (scope) =>
-        resume(scope, automationId, { doors, site: deps.config }),
-      ),
+      resumeNow({ deps, projectId }, automationId, doors),
     ),
 
   archive: editorProcedure
@@ -168,7 +171,7 @@ const lifeProcedures = (doors: Doors) => ({
 });
 
 /** `doors` are what this room has to ask of rooms that it does not know. */
-export const automationProcedures = (doors: Doors) =>
+export const automationProcedures = (doors: LiveDoors) =>
   router({
     ...readProcedures,
     ...writeProcedures(doors),

@@ -1,4 +1,5 @@
 import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { giveHints } from '../base/hints.ts';
 import { traceIdOf } from '../base/traceparent.ts';
@@ -7,6 +8,7 @@ import { chargeCall } from './call_budget.ts';
 import { writeBody } from './call_body.ts';
 import { claimCall, endCall } from './call_queries.ts';
 import type { Claimed, Ended } from './call_queries.ts';
+import { alertFailing } from './endpoint_alerts.ts';
 import { disableEndpoint, findEndpoint } from './endpoint_queries.ts';
 import { openSecrets } from './endpoints.ts';
 import type { Vault } from './endpoints.ts';
@@ -52,6 +54,14 @@ const toEnded = (call: Claimed, told: WebhookAnswer, now: Date): Ended => ({
   ...outcomeOf(told, { ...call, isTest: call.is_test }, now),
 });
 
+/** Disables an endpoint that answered that it is gone, and alerts the owner. */
+const disable = async (scope: Scope, endpointId: string): Promise<void> => {
+  const endpoint = await findEndpoint(scope, endpointId);
+  if (endpoint?.status !== 'active') return;
+  await alertFailing(scope, endpoint, { reason: 'gone' });
+  await disableEndpoint(scope, endpointId, 'gone');
+};
+
 type OnTaken = (traceId: string | undefined) => void;
 
 /** Makes the next call of an endpoint, if there is one. Answers whether there was. */
@@ -72,7 +82,7 @@ export const callNext = async (
   await inProject(deps, projectId, async (scope) => {
     await endCall(scope, toEnded(call, told, await readClock(scope)));
     if (told.kind === 'refused' && told.reason === 'endpoint_gone')
-      await disableEndpoint(scope, endpointId, 'gone');
+      await disable(scope, endpointId);
   });
   await giveHints(deps, [advanceHint(projectId)]);
   return true;

@@ -4,8 +4,10 @@ import type { Deps } from '../base/deps.ts';
 import { resolveEgress } from '../base/egress.ts';
 import { Refusal } from '../base/refusal.ts';
 import { nameServersOf } from '../base/resolve_host.ts';
+import { resolveFailing } from './endpoint_alerts.ts';
 import {
   countSubscribed,
+  deleteEndpoint,
   findEndpoint,
   listSecrets,
   lockSubscribed,
@@ -98,6 +100,12 @@ export const changeSecret = ({ deps, projectId }: Asked, vault: Vault, ids: Name
     return getSecret(scope, vault, ids);
   });
 
+/** Deletes an endpoint with its secrets, and resolves its alert. */
+export const removeEndpoint = async (scope: Scope, endpointId: string): Promise<void> => {
+  await resolveFailing(scope, endpointId);
+  await deleteEndpoint(scope, endpointId);
+};
+
 /** What is left out stays. */
 export const changeEndpoint = async (
   { deps, projectId }: Asked,
@@ -106,7 +114,10 @@ export const changeEndpoint = async (
 ) => {
   if (change.url !== undefined || change.status === 'active')
     await refuseUnreachable(deps, change.url ?? found.url);
+  const isAnew =
+    (change.url ?? found.url) !== found.url || (change.status ?? found.status) !== found.status;
   return inProject(deps, projectId, async (scope) => {
+    if (isAnew) await resolveFailing(scope, found.endpoint_id);
     await subscribing(scope, change, () => updateEndpoint(scope, found.endpoint_id, change));
     return showEndpoint(scope, found.endpoint_id);
   });

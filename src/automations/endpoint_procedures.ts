@@ -8,9 +8,9 @@ import {
   changeEndpoint,
   changeSecret,
   getEndpoint,
+  removeEndpoint,
   showEndpoint,
 } from './endpoint_acts.ts';
-import { deleteEndpoint } from './endpoint_queries.ts';
 import { EndpointPatch, NewEndpoint, toColumns } from './endpoint_shown.ts';
 import type { Vault } from './endpoints.ts';
 import { pageDeliveries, readWaiting, sendTestEvent } from './subscriptions/delivery_acts.ts';
@@ -84,7 +84,7 @@ export const endpointProcedures = (vault: Vault) =>
       .mutation(({ ctx, input: { projectId, endpointId } }) =>
         inProject(ctx.deps, projectId, async (scope) => {
           await getEndpoint(scope, endpointId);
-          await deleteEndpoint(scope, endpointId);
+          await removeEndpoint(scope, endpointId);
           return { id: endpointId };
         }),
       ),

@@ -12,6 +12,9 @@ const Endpoint = z.strictObject({
   disabled_reason: z.string().nullable(),
   event_types: z.array(z.string()),
   failing_since: z.date().nullable(),
+  /** Deliveries that it refused for good in a row, and since when. */
+  refused_count: z.int(),
+  refused_since: z.date().nullable(),
   paused_until: z.date().nullable(),
   created_at: z.date(),
   updated_at: z.date(),
@@ -19,7 +22,7 @@ const Endpoint = z.strictObject({
 export type EndpointRow = z.output<typeof Endpoint>;
 
 const columns = sql.fragment`endpoint_id, name, url, status, disabled_reason, event_types, failing_since,
-  paused_until, created_at, updated_at`;
+  refused_count, refused_since, paused_until, created_at, updated_at`;
 
 export const findEndpoint = ({ tx, projectId }: Scope, endpointId: string) =>
   tx.maybeOne(sql.type(Endpoint)`
@@ -83,7 +86,7 @@ export type EndpointChange = {
 
 /**
  * Changes what is given, and nothing else: the worker may have disabled it since it was read. An endpoint that was
- * changed is tried again at once.
+ * changed is tried again at once; at another address, or enabled anew, it has not failed yet.
  */
 export const updateEndpoint = (
   { tx, projectId }: Scope,
@@ -91,12 +94,17 @@ export const updateEndpoint = (
   { name, url, status, eventTypes }: EndpointChange,
 ) => {
   const next = sql.fragment`coalesce(${status ?? null}, status)`;
+  const isAnew = sql.fragment`(coalesce(${url ?? null}, url) <> url or ${next} <> status)`;
   const types = eventTypes ? sql.array([...eventTypes], 'text') : sql.fragment`event_types`;
   return tx.query(sql.unsafe`
     update automations.endpoints
     set name = coalesce(${name ?? null}, name), url = coalesce(${url ?? null}, url), status = ${next},
       disabled_reason = case when ${next} = status then disabled_reason end, event_types = ${types},
-      paused_until = null, updated_at = now()
+      paused_until = null, updated_at = now(),
+      failure_count = case when ${isAnew} then 0 else failure_count end,
+      failing_since = case when ${isAnew} then null else failing_since end,
+      refused_count = case when ${isAnew} then 0 else refused_count end,
+      refused_since = case when ${isAnew} then null else refused_since end
     where project_id = ${projectId} and endpoint_id = ${endpointId}
   `);
 };

@@ -8,10 +8,11 @@ import {
   addEndpoint,
   changeEndpoint,
   changeSecret,
+  removeEndpoint,
   showEndpoint,
   showSecret,
 } from './endpoint_acts.ts';
-import { deleteEndpoint, findEndpoint, listEndpoints } from './endpoint_queries.ts';
+import { findEndpoint, listEndpoints } from './endpoint_queries.ts';
 import type { EndpointRow } from './endpoint_queries.ts';
 import {
   Endpoint,
@@ -146,7 +147,7 @@ const changeRoutes = [
     status: 200,
     answer: EndpointDeleted,
     handle: async ({ deps, caller, found: { endpoint_id: id } }) => {
-      await inProject(deps, caller.projectId, (scope) => deleteEndpoint(scope, id));
+      await inProject(deps, caller.projectId, (scope) => removeEndpoint(scope, id));
       return { id, deleted: true as const };
     },
   }),

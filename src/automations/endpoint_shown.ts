@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Limit } from '../base/route.ts';
 import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { BROWSER_CALLS_PER_HOUR_MAX } from './call_limits.ts';
+import { ENDPOINT_REFUSALS_MAX } from './subscriptions/delivery_limits.ts';
 import { EventTypes } from './subscriptions/event_types.ts';
 import { ENDPOINT_STATUSES } from './endpoint_queries.ts';
 import type { EndpointRow, SecretRow } from './endpoint_queries.ts';
@@ -77,7 +78,9 @@ const shown = {
     .meta({ description: '`gone`: it answered 410. Null when a user disabled it.' }),
   event_types: z.array(z.string()).meta({ description: 'What it subscribes to.' }),
   failing_since: Timestamp.nullable().meta({
-    description: 'Since when its deliveries fail in a row; null while they come through.',
+    description:
+      'Since when its deliveries fail: without an answer, or ' +
+      `${ENDPOINT_REFUSALS_MAX} refused for good in a row. Null while they come through.`,
   }),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -148,6 +151,10 @@ export const toColumns = <Input extends { event_types?: readonly string[] | unde
   ...others
 }: Input) => ({ ...others, eventTypes });
 
+/** Since when an endpoint takes nothing: it fails, or refused several deliveries in a row. */
+const failingSince = ({ failing_since, refused_count, refused_since }: EndpointRow) =>
+  failing_since ?? (refused_count >= ENDPOINT_REFUSALS_MAX ? refused_since : null);
+
 export const toListedEndpoint = (row: EndpointRow) => ({
   id: row.endpoint_id,
   name: row.name,
@@ -155,7 +162,7 @@ export const toListedEndpoint = (row: EndpointRow) => ({
   status: row.status,
   disabled_reason: row.disabled_reason,
   event_types: row.event_types,
-  failing_since: row.failing_since?.toISOString() ?? null,
+  failing_since: failingSince(row)?.toISOString() ?? null,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
 });

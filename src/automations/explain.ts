@@ -151,11 +151,9 @@ const explainRun = async (
       Object.entries(detail).filter((one): one is [string, string] => typeof one[1] === 'string'),
     );
     const sent = sends.get(told['send_id'] ?? '');
-    const stand = sent ? await standOf(scope, sent) : { decision, fix: null, other: null };
-    const reason = sent?.status_reason ? { reason: sent.status_reason } : {};
-    const fix = stand.fix === null ? {} : { fix: stand.fix };
+    const stand = sent ? await standOf(scope, sent) : { decision, detail: {}, other: null };
     const at = sent && stand.decision !== decision ? timeOf(stand.decision, sent) : decided_at;
-    const about = { at, runId, stepId, detail: { ...told, ...reason, ...fix } };
+    const about = { at, runId, stepId, detail: { ...told, ...stand.detail } };
     entries.push(withSpelling(toEntry(stand.decision, about), stand.other));
   }
   return { at: run.started_at, entries: [...entries, ...endOf(run, kept)] };

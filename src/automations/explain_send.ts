@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Scope } from '../base/db.ts';
-import { readSend } from '../delivery/delivery.ts';
+import { inOneLine, readSend } from '../delivery/delivery.ts';
 import type { ReadSend } from '../delivery/delivery.ts';
 import { listLogs } from './erase_queries.ts';
 import { limitedAs } from './explanation.ts';
@@ -49,9 +49,22 @@ const ATTEMPTS: Record<string, SendDecided> = {
 /** Of an attempt: somebody found that it was not taken, and had the mail sent again. */
 const RESOLVED = 'resolved';
 
+/** What the provider answered to a hand-off that it did not take. */
+const answerOf = ({ outcome, ...said }: ReadSend['hand_offs'][number]) => ({
+  answer:
+    outcome === 'accepted'
+      ? null
+      : inOneLine({
+          code: said.reply_code,
+          enhanced_code: said.reply_enhanced,
+          text: said.reply_text,
+        }),
+});
+
 /** Every hand-off, from the first. */
 const explainAttempts = ({ hand_offs }: ReadSend): SendEntry[] =>
-  hand_offs.toReversed().flatMap(({ attempt, started_at, ended_at, outcome, reason }) => {
+  hand_offs.toReversed().flatMap((handOff) => {
+    const { attempt, started_at, ended_at, outcome, reason } = handOff;
     const detail = { attempt: String(attempt) };
     const begun = toSendEntry('handed_to_provider', { at: started_at, detail });
     if (reason === RESOLVED) {
@@ -61,7 +74,13 @@ const explainAttempts = ({ hand_offs }: ReadSend): SendEntry[] =>
     const decision = outcome === null ? undefined : ATTEMPTS[outcome];
     return decision === undefined
       ? [begun]
-      : [begun, toSendEntry(decision, { at: ended_at, detail: { ...detail, reason } })];
+      : [
+          begun,
+          toSendEntry(decision, {
+            at: ended_at,
+            detail: { ...detail, reason, ...answerOf(handOff) },
+          }),
+        ];
   });
 
 /** What a mail waits for that is queued, or unknown and sent again. */
@@ -75,7 +94,8 @@ const explainWait = ({
   const hold = waits_for && heldAs(waits_for.because);
   if (waits_for && hold) {
     const { reason: failure, until: holdsUntil } = waits_for;
-    const detail = { reason: failure, until: holdsUntil, fix: waits_for.fix };
+    const answer = inOneLine(waits_for.answer);
+    const detail = { reason: failure, answer, until: holdsUntil, fix: waits_for.fix };
     return [toSendEntry(hold, { detail })];
   }
   if (waits_for?.because === 'resend')
@@ -98,12 +118,23 @@ const FACTS: Record<string, SendDecided> = {
   complained: 'send_complained',
 };
 
-const explainFeedback = ({ feedback }: ReadSend): SendEntry[] =>
-  feedback
+/** Whether the provider refused it for good: of a bounce that it said instead, nothing was taken. */
+const isRefused = ({ accepted_at, hand_offs }: ReadSend): boolean =>
+  accepted_at === null && hand_offs[0]?.outcome === 'rejected';
+
+/** A bounce that a provider answered came with its answer, so it follows the hand-off. */
+const explainFeedback = (send: ReadSend): SendEntry[] =>
+  send.feedback
     .toSorted((a, b) => a.occurred_at.localeCompare(b.occurred_at))
-    .flatMap(({ kind, occurred_at: at }) => {
+    .flatMap(({ kind, occurred_at }) => {
       const decision = FACTS[kind];
-      return decision === undefined ? [] : [toSendEntry(decision, { at })];
+      if (decision === undefined) return [];
+      if (decision !== 'send_bounced' || !isRefused(send))
+        return [toSendEntry(decision, { at: occurred_at })];
+      const answeredAt = send.hand_offs[0]?.ended_at ?? occurred_at;
+      const at = answeredAt > occurred_at ? answeredAt : occurred_at;
+      const detail = { reason: send.status_reason, fix: send.status_fix };
+      return [toSendEntry(decision, { at, detail })];
     });
 
 /** Where it ended, besides what feedback says. */
@@ -115,9 +146,8 @@ const explainEnd = (send: ReadSend): SendEntry[] => {
     return [toSendEntry('send_unsubscribed', { detail })];
   const limited = limitedAs(status, reason);
   if (limited) return [toSendEntry(limited, { detail })];
-  // Of a bounce that was said instead of taking it, nothing was taken.
-  const isRefused = at === null && send.hand_offs[0]?.outcome === 'rejected';
-  if (isRefused) return [toSendEntry('send_rejected', { detail })];
+  if (isRefused(send))
+    return status === 'bounced' ? [] : [toSendEntry('send_rejected', { detail })];
   const isTaken = at !== null || Object.hasOwn(FACTS, status);
   const named = isTaken ? 'send_accepted' : `send_${status}`;
   return isSendDecided(named) ? [toSendEntry(named, { at, detail })] : [];

@@ -143,7 +143,13 @@ export const DECISIONS = {
   },
   waits_for_pause: {
     stops: true,
-    says: "The provider throttled, or its account's quota is used up: it is left alone for a while.",
+    says: 'The provider takes no email of this account for now: its queue waits, and one email tries it again.',
+  },
+  waits_for_refusals: {
+    stops: true,
+    says:
+      'The same answer came to several recipients, and the provider accepted no email in between: its queue waits. ' +
+      'The cause is the account, the sender, or what these emails have in common, such as one template.',
   },
   waits_for_answers: {
     stops: true,

@@ -1,9 +1,11 @@
+import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
 import { isPublic } from '../base/public_address.ts';
 import type { PublicAddress } from '../base/public_address.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
-import { listActive } from './queries.ts';
+import { findAutomation, findVersion, listActive } from './queries.ts';
 import type { Definition } from './schema.ts';
 import type { Doors } from './unknown.ts';
 
@@ -11,6 +13,11 @@ import type { Doors } from './unknown.ts';
 
 /** What activation needs besides the rows: what other modules answer, and where links lead. */
 export type Activation = { doors: Doors; site: PublicAddress };
+
+/** The same, and a way to look up where providers are now. */
+export type LiveDoors = Doors & {
+  relocate: (deps: Deps, projectId: string, providerIds: readonly string[]) => Promise<void>;
+};
 
 const sayStep = (stepId: string): string =>
   `the step "${stepId}" sends marketing email through a provider outside this machine, and its unsubscribe ` +
@@ -48,6 +55,26 @@ export const requirePublicLinks = async (
 ): Promise<void> => {
   const issues = await findLocalLinks(scope, definition, activation);
   if (issues.length > 0) throw new Refusal('public_url_required', { issues });
+};
+
+/**
+ * Looks up where the providers are now that the version of an automation sends marketing email through. Call it before
+ * the transaction that activates or resumes it: DNS may be slow.
+ */
+export const relocateProviders = async (
+  { deps, projectId }: { deps: Deps; projectId: string },
+  automationId: string,
+  version: number | null,
+  { relocate }: LiveDoors,
+): Promise<void> => {
+  if (isPublic(deps.config)) return;
+  const definition = await inProject(deps, projectId, async (scope) => {
+    const kept = await findAutomation(scope, automationId);
+    const chosen = version ?? (kept?.status === 'paused' ? kept.active_version : null);
+    return kept && findVersion(scope, automationId, chosen ?? kept.latest_version);
+  });
+  const ids = definition ? listMarketing(definition).map(([, providerId]) => providerId) : [];
+  await relocate(deps, projectId, [...new Set(ids)]);
 };
 
 /** How many active automations of a project are checked, the newest first. */

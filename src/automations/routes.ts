@@ -4,11 +4,18 @@ import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery } from '../base/page.ts';
 import { NothingNeeded, route } from '../base/route.ts';
 import type { Limit } from '../base/route.ts';
-import { changeLife, moveEverybody, pageById, showAutomation } from './acts.ts';
+import {
+  activateNow,
+  changeLife,
+  moveEverybody,
+  pageById,
+  resumeNow,
+  showAutomation,
+} from './acts.ts';
 import { Moved } from './commands/shown.ts';
 import { ofAutomation } from './addressed.ts';
-import { activate, addVersion, archive, create, pause, rename, resume } from './life.ts';
-import type { Doors } from './life.ts';
+import { addVersion, archive, create, pause, rename } from './life.ts';
+import type { LiveDoors } from './public_links.ts';
 import { listKept } from './queries.ts';
 import { endpointRoutes } from './endpoint_routes.ts';
 import { endpointLimits } from './endpoint_shown.ts';
@@ -64,7 +71,7 @@ const readRoutes = [
   }),
 ];
 
-const writeRoutes = (doors: Doors) => [
+const writeRoutes = (doors: LiveDoors) => [
   route({
     method: 'POST',
     path: '/v1/automations',
@@ -115,8 +122,10 @@ const writeRoutes = (doors: Doors) => [
     isBodyOptional: true,
     refusals: ['automation_state', 'public_url_required'],
     handle: ({ deps, caller: { projectId }, found, body }) =>
-      changeLife({ deps, projectId }, (scope) =>
-        activate(scope, found.automation_id, body.version ?? null, { doors, site: deps.config }),
+      activateNow(
+        { deps, projectId },
+        { automationId: found.automation_id, version: body.version ?? null },
+        doors,
       ),
   }),
 ];
@@ -182,7 +191,7 @@ const lifeRoutes = [
 
 export { subscribedWebhooks } from './subscriptions/webhook_schema.ts';
 
-const resumeRoute = (doors: Doors) =>
+const resumeRoute = (doors: LiveDoors) =>
   route({
     ...answered,
     path: '/v1/automations/:id/resume',
@@ -194,13 +203,11 @@ const resumeRoute = (doors: Doors) =>
     isBodyOptional: true,
     refusals: ['automation_state', 'public_url_required'],
     handle: ({ deps, caller: { projectId }, found }) =>
-      changeLife({ deps, projectId }, (scope) =>
-        resume(scope, found.automation_id, { doors, site: deps.config }),
-      ),
+      resumeNow({ deps, projectId }, found.automation_id, doors),
   });
 
 /** `doors` are what this room has to ask of rooms that it does not know. */
-export const automationRoutes = (doors: Doors & { vault: Vault }) => [
+export const automationRoutes = (doors: LiveDoors & { vault: Vault }) => [
   ...readRoutes,
   ...writeRoutes(doors),
   ...lifeRoutes,

@@ -96,6 +96,7 @@ const HOLDS = {
   provider_parked: 'provider_parked',
   circuit_open: 'waits_for_circuit',
   provider_paused: 'waits_for_pause',
+  identical_refusals: 'waits_for_refusals',
   ramp: 'waits_for_ramp',
   rate: 'waits_for_rate',
   provider_silent: 'waits_for_answers',

@@ -9,8 +9,18 @@ import { heldAs } from './send_explanation.ts';
 
 const UNSUBSCRIBED = 'unsubscribed';
 
-/** How a send stands, what to do about it, and whether another spelling of its mailbox stops it. */
-type Stand = { decision: Decided; fix: string | null; other: OtherSpelling | null };
+/** How a send stands, why and what to do about it, and whether another spelling of its mailbox stops it. */
+type Stand = {
+  decision: Decided;
+  detail: Record<string, string>;
+  other: OtherSpelling | null;
+};
+
+/** Returns why a send stands so and what to do about it, as far as there is anything to say. */
+const toDetail = (told: Record<'reason' | 'fix', string | null> & { answer?: string | null }) =>
+  Object.fromEntries(
+    Object.entries(told).filter((one): one is [string, string] => (one[1] ?? null) !== null),
+  );
 
 /** How a send stands that came to an end, or waits for nothing but its turn. */
 const decisionOf = (sent: SentRow): Decided => {
@@ -28,20 +38,27 @@ const decisionOf = (sent: SentRow): Decided => {
 
 /** What has become of a send by now. */
 export const standOf = async (scope: Scope, sent: SentRow): Promise<Stand> => {
+  const { status_reason: reason } = sent;
   const isOpen = sent.status === 'queued' || sent.status === 'unknown';
   if (!isOpen || sent.complained_at || sent.bounced_at || sent.delivered_at) {
-    const { status, status_reason: reason } = sent;
-    const other = await findOtherSpelling(scope, sent.send_id, { status, reason });
-    return { decision: decisionOf(sent), fix: delivery.fixOfEnded(reason), other };
+    const other = await findOtherSpelling(scope, sent.send_id, { status: sent.status, reason });
+    const detail = toDetail({ reason, fix: delivery.fixOfEnded(reason) });
+    return { decision: decisionOf(sent), detail, other };
   }
   const { waits_for, status_fix } = await delivery.readSend(scope, sent.send_id);
   const other = null;
   if (waits_for?.because === 'resend')
-    return { decision: 'waits_for_resend', fix: waits_for.fix, other };
+    return {
+      decision: 'waits_for_resend',
+      detail: toDetail({ reason, fix: waits_for.fix }),
+      other,
+    };
   const hold = waits_for && heldAs(waits_for.because);
-  return hold
-    ? { decision: hold, fix: waits_for.fix, other }
-    : { decision: decisionOf(sent), fix: status_fix, other };
+  if (!hold)
+    return { decision: decisionOf(sent), detail: toDetail({ reason, fix: status_fix }), other };
+  const { fix, reason: failure } = waits_for;
+  const answer = delivery.inOneLine(waits_for.answer);
+  return { decision: hold, detail: toDetail({ reason: failure ?? reason, fix, answer }), other };
 };
 
 /** When a send came to stand as it does now, where that is known. */

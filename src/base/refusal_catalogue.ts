@@ -141,7 +141,7 @@ others away first, by setting them to null.',
   },
   endpoint_disabled: {
     status: 409,
-    detail: 'The endpoint is disabled. Activate it first.',
+    detail: 'The endpoint is disabled. Enable it in the Console, or by PATCH {"status": "active"}.',
   },
   last_owner: {
     status: 409,
@@ -199,7 +199,7 @@ others away first, by setting them to null.',
   },
   provider_test_failed: {
     status: 422,
-    detail: 'The test message was not taken for certain. See reason, cause and fix.',
+    detail: 'The provider refused the test message, or did not answer. See reason, cause and fix.',
   },
   template_failed: {
     status: 422,

@@ -76,6 +76,18 @@ const subscribe = async (given: Given, world: World): Promise<Answer> => {
   };
 };
 
+const enable = async (given: Given, world: World): Promise<Answer> => {
+  const named = given.word(0, WHICH);
+  const inside = await inProject(given, world, connect(given, world));
+  const { client, projectId } = inside;
+  const { id: endpointId } = await findEndpoint(inside, named);
+  const change = { status: 'active' } as const;
+  const changed = await ask(inside, () =>
+    client.endpoints.edit.mutate({ projectId, endpointId, change }),
+  );
+  return { value: changed, text: `${changed.name} is enabled.` };
+};
+
 const test = async (given: Given, world: World): Promise<Answer> => {
   const named = given.word(0, WHICH);
   const inside = await inProject(given, world, connect(given, world));
@@ -129,6 +141,14 @@ export const endpointCommands: Command[] = [
     options: { none: { says: 'Subscribe to nothing.' } },
     isOfProject: true,
     run: subscribe,
+  },
+  {
+    name: 'endpoints enable',
+    takes: '<endpoint>',
+    wordsMax: 1,
+    says: 'Enable a webhook endpoint that is disabled.',
+    isOfProject: true,
+    run: enable,
   },
   {
     name: 'endpoints test',

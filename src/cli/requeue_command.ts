@@ -58,10 +58,14 @@ export const requeueCommand: Command = {
   wordsMax: 1,
   says: 'Queue a rejected send again, or all of one reason.',
   more:
-    `Reasons: ${REASONS.join(', ')}. Correct the cause at the provider first. Bounces stay ended, and ` +
-    'suppressions still stop a send.',
+    `Reasons: ${REASONS.join(', ')}. Correct the cause at the provider first. Bounces stay ended, so ` +
+    'recipient_refused means refusals that do not say that the mailbox is missing or full. Suppressions still stop ' +
+    'a send. Each is rendered again: with the template version that it was planned with, and the traits of today.',
   options: {
-    reason: { takes: 'text', says: 'All rejected sends that have this reason.' },
+    reason: {
+      takes: 'text',
+      says: 'All rejected sends that have this reason, of every email provider.',
+    },
     'provider-id': { takes: 'id', says: 'With --reason: only sends of this email provider.' },
   },
   isOfProject: true,

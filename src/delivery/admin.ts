@@ -13,13 +13,18 @@ import {
 } from '../base/procedure.ts';
 import { readSend } from './read_send.ts';
 import { REJECTION_REASONS } from '../providers/providers.ts';
-import { requeue, requeueAll } from './requeue.ts';
+import { countRejected, requeue, requeueAll } from './requeue.ts';
 import { cancel, resolveOrRepeat, RESOLUTIONS } from './resolve.ts';
 import { pageSends, SHOWN_STATUSES, toSend } from './send_log.ts';
 import { changeSendingLimits, readSettings, SendingSettings } from './settings.ts';
 import { listSilences, SILENCE_FIX } from './silences.ts';
 
 export { findHtml } from './detail_queries.ts';
+
+const OfReason = z.object({
+  reason: z.enum(REJECTION_REASONS),
+  providerId: z.uuid().optional(),
+});
 
 const Filter = z.object({
   status: z.enum(SHOWN_STATUSES).optional(),
@@ -85,9 +90,18 @@ export const sendProcedures = router({
       toSend(await requeue(ctx.deps, projectId, sendId)),
     ),
 
+  /** How many rejected sends of one reason can be queued again. */
+  countRejected: projectProcedure
+    .input(OfReason)
+    .query(({ ctx, input: { projectId, reason, providerId } }) =>
+      inProject(ctx.deps, projectId, (scope) =>
+        countRejected(scope, { reason, provider_id: providerId }),
+      ),
+    ),
+
   /** Queues the rejected sends of one reason again, a bounded number at a time. */
   requeueAll: editorProcedure
-    .input(z.object({ reason: z.enum(REJECTION_REASONS), providerId: z.uuid().optional() }))
+    .input(OfReason)
     .mutation(({ ctx, input: { projectId, reason, providerId } }) =>
       requeueAll(ctx.deps, projectId, { reason, provider_id: providerId }),
     ),

@@ -17,7 +17,7 @@ export { eraser } from './erase.ts';
 export { sendSection } from './export.ts';
 export { findNamed, findSentTo } from './feedback_queries.ts';
 export { isHandingOff, listHandedBy, listHandedTo } from './handed_queries.ts';
-export { EMAIL_SERVICES, isTestEmail } from '../providers/providers.ts';
+export { EMAIL_SERVICES, inOneLine, isTestEmail } from '../providers/providers.ts';
 export type { EmailService } from '../providers/providers.ts';
 export type { Fact };
 export type { Found as SentTo, Trace } from './feedback_queries.ts';

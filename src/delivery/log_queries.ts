@@ -35,6 +35,7 @@ const Send = z.strictObject({
   step_id: z.string().nullable(),
   profile_id: z.uuid(),
   provider_id: z.uuid(),
+  template_id: z.uuid(),
   recipient: z.string().nullable(),
   subject: z.string().nullable(),
   shown_status: z.enum(SHOWN_STATUSES),
@@ -164,7 +165,8 @@ export const listSends = (scope: Scope, filter: SendFilter) => {
           select * from delivery.sends where ${led} order by send_id desc limit ${lookedMaxOf(filter)}
         ) as sends where ${wanted}`;
   return scope.tx.any(sql.type(Send)`
-    select send_id, automation_id, run_id, step_id, profile_id, provider_id, recipient, subject,
+    select send_id, automation_id, run_id, step_id, profile_id, provider_id, template_id, recipient,
+      subject,
       ${shownStatus} as shown_status, status_reason, attempt_count, queued_at, accepted_at, delivered_at, bounced_at,
       complained_at, provider_message_id, case when isfinite(due_at) then due_at end as due_at,
       (status = 'unknown' and ${isResent}) as is_resent, is_test, content_removed_at,

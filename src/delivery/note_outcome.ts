@@ -27,13 +27,17 @@ const logged = ({ projectId, providerId }: LaneContext, told: object) => ({
   ...told,
 });
 
+type Answered = { item: Prepared; reason: string; answer: providers.AccountAnswer | null };
+
 /** Parks a provider that takes nothing until a person changes something. */
 const notePark = async (
   context: LaneContext,
   turn: ProviderTurn,
-  { item, reason }: { item: Prepared; reason: string },
+  { item, reason, answer }: Answered,
 ) => {
-  const isParked = await within(context, (scope) => providers.park(scope, usedBy(item), reason));
+  const isParked = await within(context, (scope) =>
+    providers.park(scope, usedBy(item), reason, answer),
+  );
   if (isParked) context.deps.log.error(logged(context, { reason }), 'provider parked');
   // A record that was saved meanwhile has other settings, which the next turn uses.
   return stop(context, turn, isParked ? null : 0);
@@ -57,14 +61,14 @@ const noteFailure = async (context: LaneContext, turn: ProviderTurn, { item, rea
 const noteHeld = async (
   context: LaneContext,
   turn: ProviderTurn,
-  { item, reason, retryAfterSeconds }: Noted & { retryAfterSeconds: number | undefined },
+  { item, ...refused }: Answered & { retryAfterSeconds: number | undefined },
 ) => {
   const { health, deps } = context;
   health.failures += 1;
-  const held = { reason, retryAfterSeconds, isProbe: item.isProbe };
+  const held = { ...refused, isProbe: item.isProbe };
   const heldMs = await within(context, (scope) => providers.noteHeld(scope, usedBy(item), held));
   if (heldMs !== null)
-    deps.log.error(logged(context, { reason, held_ms: heldMs }), 'provider held');
+    deps.log.error(logged(context, { reason: held.reason, held_ms: heldMs }), 'provider held');
   return stop(context, turn, heldMs ?? 0);
 };
 
@@ -128,6 +132,7 @@ const noteDeferred = (
   { item, outcome }: { item: Prepared; outcome: SendOutcome & { kind: 'deferred' } },
 ) => {
   const { reason, waits, retryAfterSeconds } = outcome;
+  const answer = providers.toAccountAnswer(outcome.reply);
   switch (waits) {
     case 'send':
       return noteRefused(context, item);
@@ -138,9 +143,9 @@ const noteDeferred = (
     case 'rate':
       return noteThrottled(context, turn, { item, outcome });
     case 'hold':
-      return noteHeld(context, turn, { item, reason, retryAfterSeconds });
+      return noteHeld(context, turn, { item, reason, answer, retryAfterSeconds });
     case 'park':
-      return notePark(context, turn, { item, reason });
+      return notePark(context, turn, { item, reason, answer });
     default:
       return assertNever(waits);
   }

@@ -12,6 +12,8 @@ import { sendHint } from './send_hint.ts';
 
 /** One request queues this many rejected sends again at most; the answer says whether more are left. */
 export const REQUEUE_SENDS_MAX = 1_000;
+/** Up to how many rejected sends are counted before somebody confirms that all are queued again. */
+export const REQUEUE_COUNTED_MAX = 10_000;
 /** A rejected send can be queued again for this many days after it was planned. */
 export const REQUEUE_DAYS_MAX = 30;
 
@@ -44,18 +46,33 @@ const queue = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
 
 const Listed = z.strictObject({ send_id: z.uuid() });
 
-const listRejected = (
-  { tx, projectId }: Scope,
-  { reason, provider_id }: Rejected,
-  sendsMax: number,
-) =>
-  tx.any(sql.type(Listed)`
+const areWanted = ({ projectId }: Scope, { reason, provider_id }: Rejected) =>
+  sql.fragment`project_id = ${projectId} and status_reason = ${reason} and ${mayBeQueued}
+    and (${provider_id ?? null}::uuid is null or provider_id = ${provider_id ?? null}::uuid)`;
+
+const listRejected = (scope: Scope, rejected: Rejected, sendsMax: number) =>
+  scope.tx.any(sql.type(Listed)`
     select send_id from delivery.sends
-    where project_id = ${projectId} and status_reason = ${reason} and ${mayBeQueued}
-    and (${provider_id ?? null}::uuid is null or provider_id = ${provider_id ?? null}::uuid)
+    where ${areWanted(scope, rejected)}
     order by send_id
     limit ${sendsMax + 1}
   `);
+
+const Count = z.strictObject({ count: z.int() });
+
+/** Counts the rejected sends that `requeueAll` would queue in all, up to a number. */
+export const countRejected = async (
+  scope: Scope,
+  rejected: Rejected,
+  countMax = REQUEUE_COUNTED_MAX,
+): Promise<{ count: number; is_capped: boolean }> => {
+  const { count } = await scope.tx.one(sql.type(Count)`
+    select count(*)::integer as count from (
+      select from delivery.sends where ${areWanted(scope, rejected)} limit ${countMax + 1}
+    ) as wanted
+  `);
+  return { count: Math.min(count, countMax), is_capped: count > countMax };
+};
 
 const wake = (deps: Deps, projectId: string, sends: readonly { provider_id: string }[]) => {
   const providerIds = new Set(sends.map(({ provider_id }) => provider_id));

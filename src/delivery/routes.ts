@@ -144,8 +144,9 @@ export const deliveryRoutes = [
     access: 'server',
     summary: 'Queue a rejected send again.',
     description:
-      'After the cause is corrected at the provider. A send that bounced stays ended. Suppressions and unsubscribes ' +
-      'still stop it. Queuing it twice changes nothing.',
+      'After the cause is corrected at the provider. It is rendered again: with the template version that it was ' +
+      'planned with, and the traits of today. A send that bounced stays ended. Suppressions and unsubscribes still ' +
+      'stop it. Queuing it twice changes nothing.',
     params: SendParams,
     find: findNamed,
     status: 200,
@@ -162,6 +163,7 @@ export const deliveryRoutes = [
     access: 'server',
     summary: 'Queue the rejected sends of one reason again.',
     description:
+      'Of every provider, or of `provider_id`. Each keeps its template version. ' +
       `At most ${REQUEUE_SENDS_MAX} at a time, the oldest first: repeat it while \`has_more\` is true. Bounces and ` +
       `sends older than ${REQUEUE_DAYS_MAX} days stay ended.`,
     body: RequeueInput,

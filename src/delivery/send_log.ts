@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Scope } from '../base/db.ts';
 import { readCursor, toCursor, toPage } from '../base/page.ts';
 import type { PageQuery } from '../base/page.ts';
-import { fixOf } from '../providers/providers.ts';
+import { AccountAnswer, fixOf } from '../providers/providers.ts';
 import * as suppression from '../suppression/suppression.ts';
 import { Answer, findLookedTo, listSends, SHOWN_STATUSES } from './log_queries.ts';
 import type { SendRow } from './log_queries.ts';
@@ -83,6 +83,7 @@ export const SendNow = z
             '`retry`: it was not taken and is tried again. `resend`: nobody knows whether it was taken, and it is ' +
             'sent again. `quiet_hours`, `frequency_cap`, `unconfirmed_address`, `recipient_cap`, ' +
             '`unconfirmed_budget`, `ramp`: its limits. ' +
+            '`identical_refusals`: the same answer came to several recipients, and none was accepted in between. ' +
             '`provider_silent`: its provider has answered nothing for half a minute. Else what of its provider ' +
             'holds it up.',
         }),
@@ -90,6 +91,7 @@ export const SendNow = z
           description:
             'The class of the failure for which its provider is parked or paused, or after which it is tried again.',
         }),
+        answer: AccountAnswer.nullable(),
         until: Timestamp.nullable().meta({ description: 'Null where no moment is known.' }),
         fix: z.string().meta({ description: 'What to do about it.' }),
       })

@@ -48,6 +48,7 @@ export const WAITING_SHOWN = {
   waits_for: {
     because: 'circuit_open' as const,
     reason: null,
+    answer: null,
     until: '2026-01-31T12:00:15.000Z',
     fix: CIRCUIT_FIX,
   },

@@ -51,13 +51,16 @@ const RESEND =
   'Cancel it to stop that.';
 const RETRY = 'It was not taken, and is handed over again by itself then.';
 
+/** Of a wait that is no answer of the provider. */
+const UNSAID = { reason: null, answer: null } as const;
+
 /** What a send waits for by itself, whatever its provider allows. */
 const ownWait = ({ shown_status, status_reason, due_at, is_resent }: SendRow): Wait | null => {
-  if (is_resent) return { because: 'resend', reason: null, until: due_at, fix: RESEND };
+  if (is_resent) return { ...UNSAID, because: 'resend', until: due_at, fix: RESEND };
   if (shown_status !== 'queued' || due_at === null || due_at.getTime() <= Date.now()) return null;
   if (isLimited(status_reason))
-    return { because: status_reason, reason: null, until: due_at, fix: LIMITED[status_reason] };
-  return { because: 'retry', reason: status_reason, until: due_at, fix: RETRY };
+    return { ...UNSAID, because: status_reason, until: due_at, fix: LIMITED[status_reason] };
+  return { ...UNSAID, because: 'retry', reason: status_reason, until: due_at, fix: RETRY };
 };
 
 /** Whether a provider that holds a send up does so for longer than the send waits anyway. */
@@ -77,7 +80,7 @@ const silenceOf = async (
   const fix =
     `The provider has answered none of its hand-offs under way (${silence.hand_offs}) since ` +
     `${silence.since.toISOString()}. ${SILENCE_FIX}`;
-  return { because: 'provider_silent', reason: null, until: null, fix };
+  return { ...UNSAID, because: 'provider_silent', until: null, fix };
 };
 
 /** What a send waits for just now, of its own or of its provider: what lasts longer. Null: for nothing. */

@@ -32,9 +32,18 @@ const staleOf = ({ minutesMax }: SignatureCheck): string =>
   `The signature is right, but its time is not: by our clock it is more than ${inWords(minutesMax)} old, ` +
   'or ahead. Check both clocks, then send the webhook again.';
 
-const noKeyOf = ({ keyName }: SignatureCheck): string =>
-  `This project has no key to check the signature. Set the ${keyName.toLowerCase()} in Settings, Webhooks, ` +
-  'or post with the webhook token.';
+/** Returns what a post lacks that was refused because no key is set. */
+const noKeyOf = ({ keyName, isRequired }: SignatureCheck, name: string): string =>
+  isRequired
+    ? `No ${keyName} is set, and only signed posts of ${name} count: a webhook token does not replace it. Set the ` +
+      'key in Settings, Webhooks.'
+    : `The post has no webhook token, and no ${keyName.toLowerCase()} of ${name} is set. Add the token to the URL ` +
+      'at the vendor (?token=svc_hook_live_…), or set the key in Settings, Webhooks.';
+
+/** Returns what an unsigned post lacks once the key is set. */
+const unsignedOf = ({ keyName }: SignatureCheck, name: string): string =>
+  `The post has no signature of ${name}. Since the ${keyName} is set, only signed posts count: switch signing on at ` +
+  'the vendor.';
 
 /** Returns the id of a post whose signature is right and fresh; refuses any other. */
 const verify = (post: Post, check: SignatureCheck, signed: SignedPost, key: string): string => {
@@ -60,11 +69,12 @@ const receiveSigned = async (
   const { deps, projectId, source, posted, headers, isTokened } = post;
   const signed = { ...posted, headers };
   const mayUseToken = isTokened && !check.isRequired;
-  const isSigned = check.hasSignature(signed);
-  if (!isSigned && !mayUseToken) throw new Refusal('invalid_signature');
+  const { name } = dialectOf(source);
   const key = await inProject(deps, projectId, (scope) => findSigningKey(scope, vault, source));
   if (key === null && mayUseToken) return receiveByToken(post);
-  if (key === null) throw new Refusal('invalid_signature', { detail: noKeyOf(check) });
+  if (key === null) throw new Refusal('invalid_signature', { detail: noKeyOf(check, name) });
+  if (!check.hasSignature(signed))
+    throw new Refusal('invalid_signature', { detail: unsignedOf(check, name) });
 
   const id = verify(post, check, signed, key);
   return take(post, await dialectOf(source).read(posted), async (scope) => {

@@ -28,6 +28,7 @@ import {
   exists,
   findReady,
   listOutside,
+  relocate,
   openCredential,
   sealCredential,
 } from '../providers/providers.ts';
@@ -74,6 +75,7 @@ const automationDoors: Parameters<typeof automationRoutes>[0] = {
   hasProvider: exists,
   isProviderReady: async (scope, providerId) => (await findReady(scope, providerId)) !== null,
   listOutside,
+  relocate,
   hasTemplate: isUsable,
   listEventVariables,
   vault: feedbackDoors.vault,

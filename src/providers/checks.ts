@@ -1,12 +1,11 @@
 import type { Deps } from '../base/deps.ts';
 import { Refusal } from '../base/refusal.ts';
-import { nameServersOf } from '../base/resolve_host.ts';
 import { toFailure } from './failures.ts';
 import { makeHourlyCount } from './hourly_count.ts';
 import { requireLogin } from './login.ts';
+import { networkOf } from './network.ts';
 import { isOutside } from './outside.ts';
 import type { Settings } from './settings.ts';
-import type { Network } from './transport.ts';
 import { preflight } from './transports.ts';
 
 /**
@@ -14,15 +13,6 @@ import { preflight } from './transports.ts';
  * right settings, too little to scan ports.
  */
 export const CHECKS_PER_HOUR = 60;
-
-export const networkOf = (deps: Pick<Deps, 'config' | 'resources'>): Network => ({
-  allowNetworks: deps.config.egressAllowNetworks,
-  nameServers: nameServersOf(deps),
-  relayApiUrl: deps.config.relayApiUrl,
-  cloudApiUrl: deps.config.cloudApiUrl,
-  ehloName: deps.config.ehloName,
-  answerTimeoutMs: deps.config.answerTimeoutMs,
-});
 
 /** Counts a connection that a customer asked for, or refuses it. */
 export const countCheck = makeHourlyCount({

@@ -14,7 +14,7 @@ export const explanations = {
   connection_limit: {
     cause:
       'The relay allows fewer connections at a time, or fewer messages over one, than were used.',
-    fix: 'Nothing at once: sends go on over fewer, new connections.',
+    fix: 'You need not act: Trunkline goes on over fewer, new connections.',
   },
   connection_refused_by_policy: {
     cause:
@@ -75,7 +75,9 @@ export const explanations = {
   },
   throttled: {
     cause: 'The account is over its quota per second, or the provider is busy.',
-    fix: 'Nothing at once: sends are repeated with exponential back-off. Raise the quota at the provider.',
+    fix:
+      'You need not act now: Trunkline repeats sends with exponential backoff. Raise the quota at the provider if ' +
+      'it stays so.',
   },
   certificate_invalid: {
     cause: 'The certificate is not valid for this host, has expired, or nobody vouches for it.',
@@ -100,11 +102,11 @@ export const explanations = {
   },
   quota_exhausted: {
     cause: "The account's quota of the day or month, or of its plan, is used up.",
-    fix: 'Raise the quota at the provider. Sends are repeated until they expire.',
+    fix: 'Raise the quota at the provider. Trunkline repeats sends until they expire.',
   },
   provider_unavailable: {
     cause: 'The provider answers with errors of its own, or not in a way that we understand.',
-    fix: 'Nothing at once: sends are repeated with exponential back-off.',
+    fix: 'You need not act now: Trunkline repeats sends with exponential backoff.',
   },
   reputation_refused: {
     cause:
@@ -115,11 +117,13 @@ export const explanations = {
   },
   identical_refusals: {
     cause:
-      'The relay refused several recipients in a row with the same answer, and took no message in between: the ' +
-      'answer is about the account or the sender, whatever its text says.',
+      'The same answer came to several recipients, and the provider accepted no email in between. The cause is the ' +
+      'account, the sender, or what these emails have in common, such as one template.',
     fix:
-      'Read the answer in the send log. Correct the account or the sender at the provider, then send a test message; ' +
-      'queue the refused sends again.',
+      'Read the answer. If it is about the account or the sender, correct that at the provider, send a test message, ' +
+      'and queue the rejected emails again. If it is about the content, correct the template, give the automation ' +
+      'the new version, and cancel emails that wait with the old one. An email that you queue again keeps its ' +
+      'template version.',
   },
   recipient_refused: {
     cause: 'The provider refused the recipient.',
@@ -128,7 +132,7 @@ export const explanations = {
   recipient_deferred: {
     cause:
       'The recipient is not taken for now: a greylist, a full mailbox, or a receiver that is busy.',
-    fix: 'Nothing at once: the send is repeated with exponential back-off.',
+    fix: 'You need not act: Trunkline repeats the send with exponential backoff.',
   },
   blocked_by_policy: {
     cause:
@@ -190,6 +194,10 @@ export type ExplainedFailure = keyof typeof explanations;
 
 /** Where somebody has saved or tested a record nothing is repeated by itself: they try again. */
 const fixesByHand: Partial<Record<ExplainedFailure, string>> = {
+  connection_limit:
+    'Wait a minute, or close other connections to the relay; then try again yourself. Trunkline repeats nothing here.',
+  bounce_mailbox_login_refused:
+    'Create the password again, an app-specific one where the server requires that, then try again.',
   throttled:
     'Wait a minute, then try again yourself: this is not repeated. Raise the quota at the provider if it stays so.',
   recipient_deferred:

@@ -4,6 +4,7 @@ import { CIRCUIT_FAILURES, holdForSeconds, openForSeconds } from './circuit.ts';
 import { learnedOf, pauseOf } from './pace.ts';
 import { findPlan, insertPace, lockPace, writePace } from './pace_queries.ts';
 import type { Pace } from './pace_queries.ts';
+import type { AccountAnswer } from './account_answer.ts';
 import { alertHeldChange } from './provider_alerts.ts';
 import { dayOf } from './ramp.ts';
 import { learnRate, rateAt } from './rate.ts';
@@ -38,6 +39,7 @@ const change = async (
   await alertHeldChange(scope, providerId, {
     before: pace.held_reason,
     after: changedPace.held_reason,
+    answer: changedPace.held_answer,
   });
   return changedPace;
 };
@@ -84,6 +86,7 @@ export const noteFailure = async (
       failure_count: failures,
       opened_until,
       held_reason: null,
+      held_answer: null,
       probed_by: null,
       wakes_at: opened_until,
     };
@@ -95,6 +98,7 @@ const WELL = {
   failure_count: 0,
   opened_until: null,
   held_reason: null,
+  held_answer: null,
   probed_by: null,
   refused_digest: null,
   refused_count: 0,
@@ -142,7 +146,12 @@ export const noteRefusals = async (
 export const noteHeld = async (
   scope: Scope,
   used: Used,
-  held: { reason: string; isProbe: boolean; retryAfterSeconds: number | undefined },
+  held: {
+    reason: string;
+    answer?: AccountAnswer | null;
+    isProbe: boolean;
+    retryAfterSeconds: number | undefined;
+  },
 ): Promise<number | null> => {
   if (!(await currentPlan(scope, used))) return null;
   const pace = await change(scope, used.providerId, ({ failure_count, held_reason, now }) => {
@@ -153,6 +162,7 @@ export const noteHeld = async (
     return {
       failure_count: CIRCUIT_FAILURES + probes,
       held_reason: held.reason,
+      held_answer: held.answer ?? null,
       opened_until,
       probed_by: null,
       wakes_at: opened_until,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { KeptAnswer, toColumn } from './account_answer.ts';
 
 const Plan = z.strictObject({
   rate_per_second: z.number().nullable(),
@@ -41,6 +42,8 @@ const Pace = z.strictObject({
   opened_until: z.date().nullable(),
   /** Why the circuit is open, where the provider said it of the account; null: it failed several times in a row. */
   held_reason: z.string().nullable(),
+  /** What it answered then. */
+  held_answer: KeptAnswer,
   /** The newest refusals in a row: the digest of their text, and how many recipients got it. */
   refused_digest: z.string().nullable(),
   refused_count: z.int(),
@@ -53,7 +56,7 @@ const Pace = z.strictObject({
 export type Pace = z.output<typeof Pace>;
 
 const columns = sql.fragment`next_at, learned_rate, learned_at, failure_count, opened_until, held_reason,
-  refused_digest, refused_count, probed_by, ramp_day::text, ramp_count,
+  held_answer, refused_digest, refused_count, probed_by, ramp_day::text, ramp_count,
   date_trunc('milliseconds', clock_timestamp()) as now`;
 
 export const insertPace = ({ tx, projectId }: Scope, providerId: string) =>
@@ -93,6 +96,7 @@ export const writePace = ({ tx, projectId }: Scope, providerId: string, change: 
     set next_at = ${moment(change.next_at)}, learned_rate = ${change.learned_rate},
       learned_at = ${moment(change.learned_at)}, failure_count = ${change.failure_count},
       opened_until = ${moment(change.opened_until)}, held_reason = ${change.held_reason},
+      held_answer = ${toColumn(change.held_answer)},
       refused_digest = ${change.refused_digest}, refused_count = ${change.refused_count},
       probed_by = ${change.probed_by},
       ramp_day = ${change.ramp_day}::date, ramp_count = ${change.ramp_count}, wakes_at = ${moment(change.wakes_at)}

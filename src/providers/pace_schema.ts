@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AccountAnswer } from './account_answer.ts';
 import { RAMP_STAGES_DEFAULT } from './ramp.ts';
 
 export const RATE_MIN = 0.01;
@@ -67,6 +68,7 @@ export const PACE_SHOWN = z
         reason: z.string().meta({ description: 'The class of the failure, as of a test.' }),
         cause: z.string(),
         fix: z.string(),
+        answer: AccountAnswer.nullable(),
         until: z.iso.datetime().nullable().meta({
           description: 'When one send is tried; null while one is.',
         }),

@@ -1,9 +1,10 @@
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import type { Keys } from '../base/keys.ts';
+import type { AccountAnswer } from './account_answer.ts';
 import { findBounceAddress, makeEnvelopeSender } from './bounce_mailbox/bounce_mailbox.ts';
 import type { BounceAddress } from './bounce_mailbox/bounce_mailbox.ts';
-import { networkOf } from './checks.ts';
+import { networkOf } from './network.ts';
 import { Links, LINKS_PER_PROVIDER_MAX } from './links.ts';
 import type { SaidBounce, SendOutcome } from './outcome.ts';
 import type { Used } from './pace_notes.ts';
@@ -19,8 +20,10 @@ export { readEnvelopeSender, readMailbox } from './bounce_mailbox/bounce_mailbox
 export type { TakeMessage, Turn, WhichMailbox } from './bounce_mailbox/bounce_mailbox.ts';
 export { openCredential, rewrapDataKeys, sealCredential } from './credentials.ts';
 export { recheckDomains } from './domain_health/domain_health.ts';
+export { AccountAnswer, inOneLine, toAccountAnswer } from './account_answer.ts';
 export { fixOf } from './failures.ts';
-export { allow, findState, isReached, setPlan, spend } from './pace.ts';
+export { allow, isReached, setPlan, spend } from './pace.ts';
+export { findState } from './pace_state.ts';
 export {
   giveBack,
   noteAnswered,
@@ -38,10 +41,11 @@ export {
   sanitizeReply,
 } from './answers/answers.ts';
 export type { Classification } from './answers/answers.ts';
-export { listOutside } from './outside.ts';
+export { listOutside, relocate } from './outside.ts';
 export { CIRCUIT_FIX, findHold, HOLDS } from './holds.ts';
 export type { Hold } from './holds.ts';
-export type { Allowance, PaceState, Plan } from './pace.ts';
+export type { Allowance, Plan } from './pace.ts';
+export type { PaceState } from './pace_state.ts';
 export { toRaw } from './raw_message.ts';
 export type { Prepared } from './raw_message.ts';
 export { serviceOf, serviceOfHost } from './email_service.ts';
@@ -125,8 +129,10 @@ export const park = async (
   scope: Scope,
   { providerId, revision }: Used,
   reason: string,
+  answer: AccountAnswer | null = null,
 ): Promise<boolean> => {
-  const parked = await parkProvider(scope, { provider_id: providerId, revision }, reason);
-  if (parked) await alertParked(scope, providerId, reason);
+  const why = { reason, answer };
+  const parked = await parkProvider(scope, { provider_id: providerId, revision }, why);
+  if (parked) await alertParked(scope, providerId, why);
   return parked !== null;
 };

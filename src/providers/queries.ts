@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { KeptAnswer, toColumn } from './account_answer.ts';
+import type { AccountAnswer } from './account_answer.ts';
 import { FAILURE_REASONS } from './outcome.ts';
 import { PROVIDER_KINDS, SMTP_SECURE } from './settings.ts';
 
@@ -28,6 +30,7 @@ const Provider = z.strictObject({
   is_outside: z.boolean().nullable(),
   status: z.enum(['active', 'parked']),
   parked_reason: z.enum(FAILURE_REASONS).nullable(),
+  parked_answer: KeptAnswer,
   revision: z.int(),
   tested_at: z.date().nullable(),
   test_id: z.uuid().nullable(),
@@ -45,6 +48,7 @@ export type NewProviderRow = Omit<
   ProviderRow,
   | 'status'
   | 'parked_reason'
+  | 'parked_answer'
   | 'revision'
   | 'tested_at'
   | 'test_id'
@@ -127,14 +131,15 @@ export const updateProvider = (
       region = ${row.region}, access_key_id = ${row.access_key_id}, key_version = ${row.key_version},
       secret = ${sql.binary(row.secret)}, is_outside = ${row.is_outside}, revision = revision + 1, updated_at = now(),
       status = case when ${isProved} then 'active' else status end,
-      parked_reason = case when ${isProved} then null else parked_reason end
+      parked_reason = case when ${isProved} then null else parked_reason end,
+      parked_answer = case when ${isProved} then null else parked_answer end
     where project_id = ${projectId} and provider_id = ${row.provider_id} and revision = ${revision}
     returning provider_id
   `);
 
 const columns = sql.fragment`provider_id, provider, display_name, from_email, from_name, reply_to, smtp_host,
   smtp_port, smtp_secure, username, region, access_key_id, key_version, secret, is_outside, status,
-  parked_reason, revision, tested_at, test_id, test_failure, test_message_id, test_took_ms,
+  parked_reason, parked_answer, revision, tested_at, test_id, test_failure, test_message_id, test_took_ms,
   created_at, updated_at, rate_per_second, ramp_started_on::text, ramp_stages`;
 
 export const findProvider = ({ tx, projectId }: Scope, providerId: string) =>
@@ -172,14 +177,18 @@ export const deleteProvider = ({ tx, projectId }: Scope, providerId: string) =>
     returning provider_id
   `);
 
+/** Why a provider is parked: the class of the failure, and what it answered. */
+export type Parked = { reason: string; answer: AccountAnswer | null };
+
 /** Parks a record whose settings are still these. Returns null where they are not: nothing is parked. */
 export const parkProvider = (
   { tx, projectId }: Scope,
   { provider_id, revision }: Pick<ProviderRow, 'provider_id' | 'revision'>,
-  reason: string,
+  { reason, answer }: Parked,
 ) =>
   tx.maybeOne(sql.type(Inserted)`
-    update providers.providers set status = 'parked', parked_reason = ${reason}, updated_at = now()
+    update providers.providers
+    set status = 'parked', parked_reason = ${reason}, parked_answer = ${toColumn(answer)}, updated_at = now()
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision} and status = 'active'
     returning provider_id
   `);
@@ -221,6 +230,7 @@ export const noteTest = (
       test_took_ms = ${tookMs},
       status = case when ${failure}::text is null then 'active' else status end,
       parked_reason = case when ${failure}::text is null then null else parked_reason end,
+      parked_answer = case when ${failure}::text is null then null else parked_answer end,
       revision = revision + case when ${failure}::text is null and status = 'parked' then 1 else 0 end
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
     returning provider_id

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EmailAddress } from '../base/email_address.ts';
+import { AccountAnswer } from './account_answer.ts';
 import { BounceMailbox } from './bounce_mailbox/bounce_mailbox.ts';
 import { findFaults } from './kind_fields.ts';
 import { FAILURE_REASONS } from './outcome.ts';
@@ -135,7 +136,11 @@ export const Provider = z
       description: '`parked`: nothing is sent until the record is saved again, or a test passes.',
     }),
     parked: z
-      .strictObject({ ...Failure, reason: z.enum(FAILURE_REASONS) })
+      .strictObject({
+        ...Failure,
+        reason: z.enum(FAILURE_REASONS),
+        answer: AccountAnswer.nullable(),
+      })
       .nullable()
       .meta({ description: 'Why it is parked.' }),
     pace: PACE_SHOWN,

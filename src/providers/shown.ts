@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import type { Scope } from '../base/db.ts';
+import type { AccountAnswer } from './account_answer.ts';
 import { findMailbox, toBounceMailbox } from './bounce_mailbox/bounce_mailbox.ts';
 import type { MailboxRow } from './bounce_mailbox/bounce_mailbox.ts';
 import { explanations, isExplained, toFailure, toParked } from './failures.ts';
-import { findState } from './pace.ts';
-import type { PaceState } from './pace.ts';
+import { findState } from './pace_state.ts';
+import type { PaceState } from './pace_state.ts';
 import { UNPACED } from './pace_schema.ts';
 import type { PACE_SHOWN } from './pace_schema.ts';
 import { planOf } from './records.ts';
@@ -38,16 +39,18 @@ const settingsOf = (row: ProviderRow, mailbox: MailboxRow | null) => {
   }
 };
 
-const toPaused = (said: string, until: Date | null) => {
+type Paused = { said: string; answer: AccountAnswer | null; until: Date | null };
+
+const toPaused = ({ said, answer, until }: Paused) => {
   const reason = isExplained(said) ? said : 'provider_unavailable';
   const { cause, fix } = explanations[reason];
-  return { reason, cause, fix, until: until?.toISOString() ?? null };
+  return { reason, cause, fix, answer, until: until?.toISOString() ?? null };
 };
 
 /** A hold of the account, or a throttling; a hold that a probe tests just now has no end. */
-const pausedOf = ({ heldReason, openUntil, pause }: PaceState) => {
-  if (heldReason !== null) return toPaused(heldReason, openUntil);
-  return pause && toPaused('throttled', new Date(pause.until));
+const pausedOf = ({ heldReason, heldAnswer: answer, openUntil, pause }: PaceState) => {
+  if (heldReason !== null) return toPaused({ said: heldReason, answer, until: openUntil });
+  return pause && toPaused({ said: 'throttled', answer: null, until: new Date(pause.until) });
 };
 
 const toPace = (state: PaceState | null): z.output<typeof PACE_SHOWN> =>
@@ -75,7 +78,7 @@ const toProvider = (row: ProviderRow, { state, mailbox }: About): z.output<typeo
     ...settingsOf(row, mailbox),
     ...planOf(row),
     status: row.status,
-    parked: row.parked_reason && toParked(row.parked_reason),
+    parked: row.parked_reason && { ...toParked(row.parked_reason), answer: row.parked_answer },
     pace: toPace(state),
     last_test: lastTestOf(row),
     created_at: row.created_at.toISOString(),

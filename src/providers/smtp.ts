@@ -17,7 +17,7 @@ import type { Parties } from './reply.ts';
 import type { Phase, SmtpError } from './smtp_errors.ts';
 import { findRefusal } from './smtp_refusal.ts';
 import { bodyOf } from './smtp_body.ts';
-import { customAuth, logIn, secretsOf } from './smtp_login.ts';
+import { customAuth, openSession, secretsOf } from './smtp_login.ts';
 import { sendTimeoutMs, SMTP_TIMEOUTS } from './smtp_timeouts.ts';
 import type { SmtpTimeouts } from './smtp_timeouts.ts';
 import { failed } from './transport.ts';
@@ -160,10 +160,10 @@ const open = async (
     () => connection.emit('error', Object.assign(new Error('too slow'), { code: 'ETIMEDOUT' })),
     openMs,
   );
-  const connected = new Promise<void>((resolve) => connection.connect(() => resolve()));
+  const session = openSession(connection, settings);
+  session.catch(() => {});
   try {
-    await Promise.race([connected, failed]);
-    await Promise.race([logIn(connection, settings), failed]);
+    await Promise.race([session, failed]);
   } finally {
     clearTimeout(tooLong);
   }

@@ -9,7 +9,9 @@ import {
   makeEnvelopeSender,
   testMailbox,
 } from './bounce_mailbox/bounce_mailbox.ts';
-import { countCheck, networkOf } from './checks.ts';
+import { toAccountAnswer } from './account_answer.ts';
+import { countCheck } from './checks.ts';
+import { networkOf } from './network.ts';
 import { serviceOf } from './email_service.ts';
 import type { BounceAddress } from './bounce_mailbox/bounce_mailbox.ts';
 import type { EmailService } from './email_service.ts';
@@ -146,8 +148,10 @@ const keepNote = async (
 ): Promise<void> => {
   const isOfToday = (await noteTest(scope, row, note)) !== null;
   if (note.failure !== null) {
-    const isParked = isParking(outcome) && (await parkProvider(scope, row, note.failure)) !== null;
-    if (isParked) await alertParked(scope, row.provider_id, note.failure);
+    const reply = 'reply' in outcome ? outcome.reply : undefined;
+    const why = { reason: note.failure, answer: toAccountAnswer(reply) };
+    const isParked = isParking(outcome) && (await parkProvider(scope, row, why)) !== null;
+    if (isParked) await alertParked(scope, row.provider_id, why);
     return;
   }
   if (isOfToday) await resolveParked(scope, row.provider_id);

@@ -21,9 +21,9 @@ import type { DevFacts, Home, Secrets } from './home.ts';
 import { openDatabase } from './local_database.ts';
 import { startMailCatcher } from './mail_catcher/mail_catcher.ts';
 import { migrate } from './migrate.ts';
+import { LOOPBACK, requireLoopback } from './loopback_allowed.ts';
 import { checkPorts } from './ports.ts';
 
-const LOOPBACK = '127.0.0.1';
 const CONSOLE_EMAIL = 'owner@trunkline.test';
 
 /** A local installation, up to the service itself: database, mail catcher, example project. */
@@ -154,6 +154,7 @@ const open = async (home: Home, say: Say, closers: Closers): Promise<Installatio
   say('schema');
   const deps = await openDeps(env);
   try {
+    await requireLoopback(deps.config.egressAllowNetworks);
     say('example project');
     const project = await keepExample(deps, await findFacts(home), providerOf(home, secrets));
     await keepAdministrator(deps, { email: CONSOLE_EMAIL, password: secrets.console_password });

@@ -19,6 +19,7 @@ Trunkline is ready (${seconds} s).
   Mail catcher      ${facts.mail_url}
   Publishable key   ${facts.publishable_key}
   Server key        ${facts.server_key}
+  Webhook token     ${facts.hook_token}
   For scripts       ${relative('.', home.folder)}/dev.json
 
 This line makes a welcome mail appear in the mail catcher:

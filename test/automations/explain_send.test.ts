@@ -242,16 +242,30 @@ test('what was taken after a retry is told to its end; a bounce after all that s
 });
 
 test('what was refused as a bounce was not taken', async () => {
-  const { sendId, decisions, stoppedBy, set } = await planned();
+  const { sendId, explain, set } = await planned();
   await attempt(sendId, 1, 'rejected', 'recipient_refused');
-  await set(`status = 'rejected', status_reason = 'recipient_refused', bounced_at = now()`);
-  expect((await decisions()).slice(-4)).toEqual([
+  await database.owner.query(
+    `update delivery.attempts set reply_code = 550, reply_enhanced = '5.1.1', reply_text = 'no such user'
+    where send_id = $1`,
+    [sendId],
+  );
+  // The bounce has the time at which its hand-off began.
+  await set(
+    `status = 'rejected', status_reason = 'recipient_refused', bounced_at = now() - interval '20 minutes'`,
+  );
+  const { decisions, stopped_by } = await explain();
+  const last: { decision: string; at: string; detail: object }[] = decisions.slice(-3);
+  expect(last.map(({ decision }) => decision)).toEqual([
     'handed_to_provider',
     'attempt_rejected',
-    'send_rejected',
     'send_bounced',
   ]);
-  expect(await stoppedBy()).toMatchObject({ decision: 'send_rejected' });
+  expect(last.map(({ at }) => at)).toEqual(last.map(({ at }) => at).toSorted());
+  expect(last[1]?.detail).toMatchObject({ answer: '550 5.1.1 no such user' });
+  expect(stopped_by).toMatchObject({
+    decision: 'send_bounced',
+    detail: { reason: 'recipient_refused', fix: 'Check the address.' },
+  });
 });
 
 test('what somebody found out, and had sent again, is told, with no age that was another’s', async () => {

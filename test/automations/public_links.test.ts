@@ -5,7 +5,7 @@ import { openLog } from '../../src/base/log.ts';
 import { isPublic } from '../../src/base/public_address.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { isOutside, listOutside } from '../../src/providers/outside.ts';
-import { networkOf } from '../../src/providers/checks.ts';
+import { networkOf } from '../../src/providers/network.ts';
 import { warnOfLocalLinks } from '../../src/worker/local_links.ts';
 import { counterparts, fieldsOf, KINDS, providersOf } from '../providers/counterparts.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
@@ -13,6 +13,8 @@ import { testDatabase } from '../support/database.ts';
 
 const LOCAL = { publicUrl: 'http://127.0.0.1:3000', isPublicUrlSet: false };
 const PUBLIC = { publicUrl: 'https://mail.example.com', isPublicUrlSet: true };
+
+const OUTSIDE = '192.31.196.1';
 
 const database = testDatabase();
 const sinks = counterparts(database);
@@ -34,11 +36,20 @@ const ask = (method: string, path: string, body: object = {}) =>
     ...(method === 'GET' ? {} : { body }),
   });
 /** Makes a provider be outside or inside, as saving it at another host would. */
-const setOutside = (isIt: boolean | null) =>
-  database.owner.query('update providers.providers set is_outside = $2 where project_id = $1', [
-    api.project.project_id,
-    isIt,
-  ]);
+const setOutside = (isIt: boolean | null, host = isIt ? OUTSIDE : '127.0.0.1') =>
+  database.owner.query(
+    `update providers.providers
+    set is_outside = $2, smtp_host = case when provider = 'smtp' then $3 end
+    where project_id = $1`,
+    [api.project.project_id, isIt, host],
+  );
+const isSavedOutside = async () =>
+  (
+    await database.owner.query<{ is_outside: boolean | null }>(
+      'select is_outside from providers.providers where project_id = $1',
+      [api.project.project_id],
+    )
+  ).rows[0]?.is_outside;
 
 /** A draft that sends one email through a provider outside. */
 const makeDraft = async (settings: object = {}): Promise<string> => {
@@ -105,6 +116,47 @@ describe('POST /v1/automations/{id}/activate', () => {
     await setOutside(false);
     expect((await post(id, 'activate')).body).toMatchObject({ status: 'active' });
   });
+});
+
+describe('a provider that moved since its record was saved', () => {
+  test('409 public_url_required: its name led inside, and leads outside now', async () => {
+    const id = await makeDraft();
+    await setOutside(false, OUTSIDE);
+    expect(expectRefusal(await post(id, 'activate'), 'public_url_required')).toEqual(ISSUES);
+    expect(await isSavedOutside()).toBe(true);
+  });
+
+  test('409 public_url_required: at resume, too, and where EGRESS_ALLOW_NETWORKS shrank', async () => {
+    const id = await makeDraft();
+    await setOutside(false);
+    expect((await post(id, 'activate')).body).toMatchObject({ status: 'active' });
+    await post(id, 'pause');
+    const { egressAllowNetworks } = database.deps.config;
+    Object.assign(database.deps.config, { egressAllowNetworks: ['10.0.0.0/8'] });
+    try {
+      expect(expectRefusal(await post(id, 'resume'), 'public_url_required')).toEqual(ISSUES);
+    } finally {
+      Object.assign(database.deps.config, { egressAllowNetworks });
+    }
+    expect((await post(id, 'resume')).body).toMatchObject({ status: 'active' });
+  });
+
+  test('200: it is inside now', async () => {
+    const id = await makeDraft();
+    await setOutside(true, '127.0.0.1');
+    expect((await post(id, 'activate')).body).toMatchObject({ status: 'active' });
+    expect(await isSavedOutside()).toBe(false);
+  });
+
+  test.each([true, false])(
+    'a name that does not resolve changes nothing of what was saved: outside %s',
+    async (isIt) => {
+      const id = await makeDraft();
+      await setOutside(isIt, 'nowhere.invalid');
+      const { status } = await post(id, 'activate');
+      expect([status, await isSavedOutside()]).toEqual([isIt ? 409 : 200, isIt]);
+    },
+  );
 });
 
 describe('an automation that is active when PUBLIC_URL is removed', () => {

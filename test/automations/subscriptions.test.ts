@@ -121,6 +121,7 @@ describe('email.* subscriptions', () => {
           send_id: send.sendId,
           automation_id: send.automationId,
           step_id: send.stepId,
+          template_id: send.templateId,
           provider_id: send.providerId,
         },
         bounce_type: 'hard',

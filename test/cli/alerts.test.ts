@@ -82,6 +82,14 @@ test('endpoints: listed, subscribed, tested, and what came of it', async () => {
   expect((await as(viewer, ['endpoints', 'deliveries', 'CRM'])).stdout).toMatch(
     /waiting\s+system.test/,
   );
+  await database.owner.query(
+    `update automations.endpoints set status = 'disabled' where project_id = $1`,
+    [api.project.project_id],
+  );
+  const refused = await as(editor, ['endpoints', 'test', 'CRM']);
+  expect(refused.stderr).toContain('Enable it in the Console');
+  expect((await as(editor, ['endpoints', 'enable', 'CRM'])).stdout).toBe('CRM is enabled.\n');
+  expect((await as(viewer, ['endpoints'])).stdout).toMatch(/CRM\s+active/);
   const none = await as(editor, ['endpoints', 'subscribe', 'CRM', '--none']);
   expect(none.stdout).toBe('CRM subscribes to nothing.\n');
 });

@@ -14,6 +14,11 @@ import { httpsSink } from '../support/https_sink.ts';
 import { keepProvider } from '../support/kept_provider.ts';
 import { makePerson } from '../support/people.ts';
 import { expectAccessible } from './axe.ts';
+import { alertFailing } from '../../src/automations/endpoint_alerts.ts';
+import { insertEndpoint } from '../../src/automations/endpoint_queries.ts';
+import { ENDPOINT_REFUSALS_MAX } from '../../src/automations/subscriptions/delivery_limits.ts';
+import { addRefusal } from '../../src/automations/subscriptions/health_queries.ts';
+import { takePicture } from './pictures.ts';
 import { bringSession, expectNames, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
@@ -22,6 +27,9 @@ testAdmin(database, api);
 testWorker(database);
 const sink = httpsSink({ usually: () => ({ status: 204 }) });
 const chromium = testBrowser();
+
+/** A third of a phone that is 740 px high. */
+const BANNER_NARROW_PX = 247;
 
 let providerId = '';
 const within = <T>(work: (scope: Scope) => Promise<T>) =>
@@ -65,8 +73,16 @@ describe('alerts in a browser', () => {
       await open('provider_parked');
       const { page, complaints } = await openAs('editor', '/segments', width);
       const banner = page.getByRole('status').filter({ hasText: 'Email provider parked' });
-      await banner.getByText('Nothing is sent through Relay').waitFor();
-      await banner.getByText('Create the credentials again').waitFor();
+      if (width === 1280) {
+        await banner.getByText('Nothing is sent through Relay').waitFor();
+        await banner.getByText('Create the credentials again').waitFor();
+      } else {
+        // A phone shows what it is about; the page of the alert says the rest.
+        await banner.getByText('Relay', { exact: true }).waitFor();
+        expect(await banner.getByText('Create the credentials again').isVisible()).toBe(false);
+        expect((await banner.boundingBox())?.height).toBeLessThan(BANNER_NARROW_PX);
+      }
+      await takePicture(page, 'alert_banner', width);
       expect(await overflows(page)).toBe(false);
       await expectAccessible(page, 'segments');
       await expectNames(page);
@@ -75,7 +91,7 @@ describe('alerts in a browser', () => {
       expect(new URL(page.url()).pathname).toBe(
         `/console/p/${api.project.project_id}/settings/providers/${providerId}`,
       );
-      await banner.waitFor();
+      await banner.getByText('See below what is wrong').waitFor();
       await within((scope) => resolveAlert(scope, providerId, 'provider_parked'));
       await page.reload();
       await page.getByLabel('Host').waitFor();
@@ -124,6 +140,7 @@ describe('alerts in a browser', () => {
     const { page, complaints } = await openAs('owner', '/alerts', 360);
     const items = page.getByRole('main').getByRole('listitem');
     await items.filter({ hasText: 'Email provider parked' }).getByText('Resolved').waitFor();
+    await items.getByText('Trunkline said then: Nothing is sent through Relay').waitFor();
     await items
       .filter({ hasText: 'Domain health got worse' })
       .getByText('Open', { exact: true })
@@ -169,4 +186,31 @@ describe('alerts in a browser', () => {
     await expectAccessible(page, 'endpoints');
     expect(complaints).toEqual([]);
   }, 90_000);
+
+  test.each([1280, 360])(
+    'an endpoint that refuses everything is failing, at %i pixels',
+    async (width) => {
+      const { project_id: projectId } = api.project;
+      await within(async (scope) => {
+        const endpointId = newId();
+        await insertEndpoint(scope, { endpointId, name: 'CRM', url: `${sink.url}/hooks` });
+        for (let refused = 0; refused < ENDPOINT_REFUSALS_MAX; refused += 1)
+          await addRefusal(scope, endpointId, new Date());
+        const endpoint = { endpoint_id: endpointId, name: 'CRM' };
+        await alertFailing(scope, endpoint, { reason: 'refused', httpStatus: 404 });
+      });
+      const { page, complaints } = await openAs('editor', '/segments', width);
+      const banner = page.getByRole('status').filter({ hasText: 'Webhook endpoint takes nothing' });
+      await banner.getByRole('link', { name: 'Open Webhook endpoints' }).click();
+      const card = page.getByRole('listitem').filter({ hasText: 'CRM' });
+      await card.getByText('Failing', { exact: true }).waitFor();
+      await card.getByText('It takes no deliveries').waitFor();
+      expect(new URL(page.url()).pathname).toBe(`/console/p/${projectId}/settings/endpoints`);
+      expect(await overflows(page)).toBe(false);
+      await expectAccessible(page, 'a failing endpoint');
+      await takePicture(page, 'failing_endpoint', width);
+      expect(complaints).toEqual([]);
+    },
+    60_000,
+  );
 });

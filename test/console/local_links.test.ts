@@ -51,7 +51,9 @@ describe('automations in a browser, without PUBLIC_URL', () => {
   test('a draft says what activation needs, and the list names what is active without it', async () => {
     const id = await makeDraft();
     await ask(`/v1/automations/${id}/activate`, {});
-    await database.owner.query('update providers.providers set is_outside = true');
+    await database.owner.query(
+      "update providers.providers set is_outside = true, smtp_host = '192.31.196.1'",
+    );
     const { page, complaints } = await chromium.openPage();
     await bringSession(page, api.url, await admin.openSession());
     const list = `${api.url}/console/p/${api.project.project_id}/automations`;

@@ -24,6 +24,7 @@ const vendor = (verified_by: 'token' | 'signing_key' | 'topic') => ({
   name: 'Resend',
   verified_by,
   signing_key: verified_by === 'signing_key' ? signing_key : null,
+  signing_key_set_at: verified_by === 'signing_key' ? '2026-01-31T12:00:00.000Z' : null,
 });
 
 describe.each(['token', 'signing_key', 'topic'] as const)('verified by a %s', (proof) => {
@@ -42,6 +43,9 @@ test('the advice about a signature names its vendor and the key', () => {
     /Copy the signing secret from your account at Resend/,
   );
   expect(adviceOn({ ...vendor('token'), signing_key }, 'invalid_signature')).toMatch(
-    /no key to check it. Set the signing secret of Resend/,
+    /no webhook token, and no signing secret of Resend is set/,
   );
+  expect(
+    adviceOn({ ...vendor('signing_key'), signing_key_set_at: null }, 'invalid_signature'),
+  ).toMatch(/^No signing secret is set/);
 });

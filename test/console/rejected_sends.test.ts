@@ -63,22 +63,37 @@ describe('emails that a provider refused, in a browser', () => {
     60_000,
   );
 
-  test('it queues all that this provider refused for the reason, and no other', async () => {
-    const provider = newId();
-    const [one, two, other] = [
-      await rejected(provider),
-      await rejected(provider),
-      await rejected(newId()),
-    ];
-    const { page } = await open(`/sends/${one}`);
-    await page.getByRole('button', { name: 'Queue all with this reason' }).click();
-    await page.getByText('Queued', { exact: true }).first().waitFor();
-    expect(await Promise.all([one, two, other].map(statusOf))).toEqual([
-      'queued',
-      'queued',
-      'rejected',
-    ]);
-  }, 60_000);
+  test.each(WIDTHS_PX)(
+    'at %i px it queues all of this provider and reason, once their number is confirmed',
+    async (width) => {
+      const provider = newId();
+      const [one, two, other] = [
+        await rejected(provider),
+        await rejected(provider),
+        await rejected(newId()),
+      ];
+      await keepProvider(database, api.project.project_id, provider, `all${width}@shop.test`);
+      const { page, complaints } = await open(`/sends/${one}`, width);
+      await page.getByRole('button', { name: 'Queue all of Relay with this reason' }).click();
+      const sure = page.getByRole('button', { name: 'Yes, queue 2 emails again' });
+      await sure.waitFor();
+      expect(await Promise.all([one, two].map(statusOf))).toEqual(['rejected', 'rejected']);
+      expect(await overflows(page)).toBe(false);
+      await expectAccessible(page, 'all rejected sends', { rules: COLOURS });
+      await takePicture(page, 'requeue_all', width);
+      await sure.click();
+      await page.getByText('2 emails are queued again.').waitFor();
+      await page.getByText('Queued', { exact: true }).first().waitFor();
+      await takePicture(page, 'requeued_all', width);
+      expect(complaints).toEqual([]);
+      expect(await Promise.all([one, two, other].map(statusOf))).toEqual([
+        'queued',
+        'queued',
+        'rejected',
+      ]);
+    },
+    60_000,
+  );
 
   test.each(WIDTHS_PX)(
     'at %i px a held provider says why, and when one email tries it',
@@ -86,12 +101,15 @@ describe('emails that a provider refused, in a browser', () => {
       const id = newId();
       const { project_id: projectId } = api.project;
       await keepProvider(database, projectId, id, `held${width}@shop.test`);
-      const held = { reason: 'identical_refusals', isProbe: false, retryAfterSeconds: undefined };
+      const answer = { code: 554, enhanced_code: '5.7.1', text: 'looks like spam' };
+      const reason = 'identical_refusals';
+      const held = { reason, answer, isProbe: false, retryAfterSeconds: undefined };
       await inProject(database.deps, projectId, (scope) => noteHeld(scope, used(id), held));
       const { page, complaints } = await open(`/settings/providers/${id}`, width);
       await page.getByText('Held', { exact: true }).first().waitFor();
-      await page.getByText('Held: The relay refused several recipients in a row').waitFor();
-      await page.getByText('Read the answer in the send log.').last().waitFor();
+      await page.getByText('Held: The same answer came to several recipients').waitFor();
+      await page.getByText('The provider answered: 554 5.7.1 looks like spam').waitFor();
+      await page.getByText('Read the answer.').last().waitFor();
       await page.getByText('One tries it again at').waitFor();
       await expectAccessible(page, 'a held provider', { rules: COLOURS });
       expect(await overflows(page)).toBe(false);

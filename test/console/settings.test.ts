@@ -1,4 +1,7 @@
 // Endpoints of webhook steps, and how long what is kept, as people meet them; from a person to why, and back.
+import { readRetention } from '../../src/delivery/delivery.ts';
+import { takePicture } from './pictures.ts';
+import { inProject } from '../../src/base/db.ts';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listKept } from '../../src/admin/retention.ts';
 import { AUDIT_MONTHS } from '../../src/admin/audit_log.ts';
@@ -119,7 +122,27 @@ describe('settings in a browser', () => {
     await days.fill('30');
     await months.fill('12');
     await change();
+    await page
+      .getByText(
+        'Within a day Trunkline removes the content of emails that is older than 30 days, and sends that are older ' +
+          'than 12 months, with their feedback. This cannot be undone.',
+      )
+      .waitFor();
+    const stored = () => inProject(database.deps, api.project.project_id, readRetention);
+    expect(await stored()).toMatchObject({ content_days: 90 });
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 800 });
+      // The menu slides away.
+      await expect.poll(() => overflows(page)).toBe(false);
+      await takePicture(page, 'retention_loss', width);
+    }
+    await days.fill('20');
+    await page.getByText('This cannot be undone').waitFor({ state: 'detached' });
+    await days.fill('30');
+    await change();
+    await page.getByRole('button', { name: 'Yes, remove what is older' }).click();
     await page.getByText('Changed.').waitFor();
+    expect(await stored()).toEqual({ content_days: 30, sends_months: 12 });
     const content = page.getByRole('row').filter({ hasText: 'What emails said' });
     await content.getByText('30 days').waitFor();
     await months.fill('');

@@ -1,11 +1,15 @@
 // Settings → Webhooks: addresses to copy, a token that is replaced without a gap, the signing key and the topic.
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
 import { dialectOf, SOURCES } from '../../src/feedback/dialects/dialects.ts';
+import { addRefused } from '../../src/feedback/refused_queries.ts';
 import { keepConsole } from '../../src/runtime/console_build.ts';
 import { issueKey } from '../../src/projects/projects.ts';
 import { OWNER, testAdmin } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { COLOURS, expectAccessible } from './axe.ts';
+import { takePicture } from './pictures.ts';
 import { bringSession, NO_BROWSER, overflows, testBrowser } from './in_browser.ts';
 
 const database = testDatabase();
@@ -130,7 +134,8 @@ describe('webhooks in a browser', () => {
       const { page, complaints } = await open(width);
       const ofRelay = page.getByRole('region', { name: 'SMTP2GO' });
       await ofRelay.getByText('Posts refused: 1').waitFor();
-      await ofRelay.getByText('Make a new token above').waitFor();
+      await ofRelay.getByText('make a new one above').waitFor();
+      await ofRelay.getByText('Refusing posts').waitFor();
       expect(await overflows(page)).toBe(false);
       expect(complaints).toEqual([]);
     }
@@ -142,4 +147,33 @@ describe('webhooks in a browser', () => {
     const ofRelay = page.getByRole('region', { name: 'SMTP2GO' });
     expect(await ofRelay.getByText('Posts refused').count()).toBe(0);
   }, 60_000);
+
+  test.each([360, 1280])(
+    'at %i px posts of strangers raise no alarm where the provider posts as it should',
+    async (width) => {
+      const projectId = api.project.project_id;
+      const path = `/v1/webhooks/postmark/${projectId}`;
+      const key = await issueKey(database.deps, projectId, 'hook');
+      const body = { RecordType: 'Delivery', Recipient: `p${width}@example.com`, MessageID: 'a' };
+      expect((await api.call('POST', path, { key, body })).status).toBe(200);
+      await inProject(database.deps, projectId, (scope) =>
+        addRefused(scope, 'postmark', {
+          count: 1,
+          lastReason: 'invalid_token',
+          lastAt: new Date(Date.now() + 1_000),
+          topics: new Map(),
+        }),
+      );
+      const { page, complaints } = await open(width);
+      const card = page.getByRole('region', { name: 'Postmark' });
+      await card.getByText('Some posts refused').waitFor();
+      await card.getByText('Trunkline accepted the last event').waitFor();
+      await card.getByText('you can ignore the refused posts').waitFor();
+      expect(await overflows(page)).toBe(false);
+      await expectAccessible(page, 'posts of strangers', { rules: COLOURS });
+      await takePicture(page, 'strangers_posts', width);
+      expect(complaints).toEqual([]);
+    },
+    60_000,
+  );
 });

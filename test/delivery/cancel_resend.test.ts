@@ -39,6 +39,7 @@ describe('an unknown send that is sent again by itself', () => {
     expect(waits_for).toEqual({
       because: 'resend',
       reason: null,
+      answer: null,
       until,
       fix: expect.stringContaining('Cancel'),
     });

@@ -3,31 +3,16 @@ import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { prepareSends } from '../../src/delivery/prepare.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
-import type { Ready } from '../../src/providers/providers.ts';
 import { readUnsubscribeToken } from '../../src/suppression/suppression.ts';
 import { newPerson, tell } from '../profiles/people.ts';
 import { keepTemplateAsIs } from '../support/kept_template.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';
+import { readyOf } from './ready.ts';
 
 const database = testDatabase();
 
-const ready: Ready = {
-  projectId: newId(),
-  providerId: newId(),
-  revision: 1,
-  sender: { from_email: 'hello@shop.example', from_name: null, reply_to: null },
-  bounces: null,
-  linkKey: 'x',
-  settings: {
-    provider: 'smtp',
-    smtp_host: 'x',
-    smtp_port: 1,
-    smtp_secure: 'none',
-    username: 'x',
-    password: 'x',
-  },
-};
+const ready = readyOf(newId(), newId());
 
 /** Plans one send for each template, and leases them all. */
 const leased = async (given: Partial<NewSend>, templates: readonly string[]) => {

@@ -35,7 +35,7 @@ const queued = async (given: object = {}) => {
   return { providerId, sendId, sends, read };
 };
 const fix = expect.stringMatching(/\w/);
-const nothing = { reason: null, until: null, fix };
+const nothing = { reason: null, answer: null, until: null, fix };
 
 test('GET 200: nothing holds a send of a provider that is well', async () => {
   expect((await (await queued()).read()).waits_for).toBeNull();
@@ -50,6 +50,7 @@ test('GET 200: a parked provider, with its reason and what to do, and only while
     waits_for: {
       because: 'provider_parked',
       reason: 'authentication_failed',
+      answer: null,
       until: null,
       fix: expect.stringContaining('save the provider again'),
     },
@@ -87,7 +88,12 @@ test('GET 200: a rate, but not of a send that waits for its own next try', async
   expect((await read()).waits_for).toEqual({ ...nothing, because: 'rate' });
   await sends.update(sendId, `status_reason = 'throttled', ${IN_AN_HOUR}`);
   const until = (await sends.read(sendId)).due_at.toISOString();
-  expect((await read()).waits_for).toEqual({ because: 'retry', reason: 'throttled', until, fix });
+  expect((await read()).waits_for).toEqual({
+    ...nothing,
+    because: 'retry',
+    reason: 'throttled',
+    until,
+  });
   await sends.update(sendId, 'due_at = now()');
   expect((await read()).waits_for).toEqual({ ...nothing, because: 'rate' });
 });
@@ -98,7 +104,7 @@ test.each(['quiet_hours', 'frequency_cap', 'unconfirmed_address', 'ramp'])(
     const { sendId, sends, read } = await queued();
     await sends.update(sendId, `status_reason = '${because}', ${IN_AN_HOUR}`);
     const until = (await sends.read(sendId)).due_at.toISOString();
-    expect((await read()).waits_for).toEqual({ because, reason: null, until, fix });
+    expect((await read()).waits_for).toEqual({ ...nothing, because, until });
   },
 );
 
@@ -139,6 +145,7 @@ describe('a provider that wants nothing for a while', () => {
       expect((await read()).waits_for).toEqual({
         because: 'provider_paused',
         reason,
+        answer: null,
         until: pause.until,
         fix: expect.stringContaining('test message'),
       });

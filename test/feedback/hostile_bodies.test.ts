@@ -201,7 +201,7 @@ describe.each(SOURCES)('%s', (source) => {
     const begun = processorMs();
     const { status, body } = await hooks.post(source, raw, { key: api.project.hook_token });
     expect(status).toBeLessThan(500);
-    // An event of a vendor without a recipient is stored, and has no effect.
+    // An event of a vendor that names no email has no effect.
     if (status < 400) expect(body).toMatchObject({ received: 1, accepted: 0, ignored: 1 });
     expect(processorMs() - begun).toBeLessThan(QUICK_MS);
   });

@@ -142,6 +142,23 @@ test('401 invalid_signature: a project that has set no key takes nothing, whoeve
     );
 });
 
+test('401 invalid_signature: without a key no token is offered, because none would do', async () => {
+  const project = await createProject(database.deps, 'without a key');
+  const path = `/v1/webhooks/mailgun/${project.project_id}`;
+  const body = bodyOf(hardBounce(someone()));
+  const { signature: _, ...unsigned } = body as Record<string, unknown>;
+  for (const call of [
+    { body },
+    { body, key: project.hook_token },
+    { body: unsigned, key: project.hook_token },
+  ]) {
+    const refused = await api.call('POST', path, call);
+    expectRefusal(refused, 'invalid_signature');
+    expect(refused.body.detail).toMatch(/^No HTTP webhook signing key is set/);
+    expect(refused.body.detail).toContain('a webhook token does not replace it');
+  }
+});
+
 test('401 invalid_signature: a key that was replaced does not count any more', async () => {
   await setKey('the-next-key');
   expectRefusal(await post(bodyOf(hardBounce(someone()))), 'invalid_signature');

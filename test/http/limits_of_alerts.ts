@@ -2,7 +2,11 @@
 import { expect } from 'vitest';
 import { openAlert, pruneAlerts } from '../../src/alerts/alerts.ts';
 import { announceAlerts, pruneDeliveries } from '../../src/automations/automations.ts';
-import { addFailure, admitDelivery } from '../../src/automations/subscriptions/delivery_queries.ts';
+import {
+  addFailure,
+  addRefusal,
+  admitDelivery,
+} from '../../src/automations/subscriptions/health_queries.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
@@ -132,6 +136,21 @@ export const limitsOfAlerts = (
       await within((scope) => addFailure(scope, endpointId, new Date()));
       expect([await admit(), await admit()]).toEqual([most, null]);
       expect(await within((scope) => admitDelivery(scope, newId()))).toBeNull();
+    },
+    'Refusals in a row after which an endpoint is failing': async (most) => {
+      await startAfresh();
+      const endpointId = await makeEndpoint();
+      const refuse = () => within((scope) => addRefusal(scope, endpointId, new Date()));
+      const since = async () =>
+        (
+          await api.call('GET', `/v1/webhook-endpoints/${endpointId}`, {
+            key: api.project.server_key,
+          })
+        ).body.failing_since;
+      for (let refused = 1; refused < most; refused += 1) await refuse();
+      expect(await since()).toBeNull();
+      await refuse();
+      expect(await since()).toEqual(expect.any(String));
     },
   };
 };

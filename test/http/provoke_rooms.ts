@@ -141,7 +141,10 @@ export const waysOfAutomations = ({ database, api }: Surroundings): Ways => ({
     await makeShownProject(database, api, one);
     const of = [api.project.project_id];
     await database.owner.query(
-      'update providers.providers set is_outside = true where project_id = $1',
+      `update providers.providers
+      set is_outside = true, provider = 'smtp', smtp_host = '192.31.196.1', smtp_port = 587, smtp_secure = 'starttls',
+        region = null, access_key_id = null
+      where project_id = $1`,
       of,
     );
     // What is active already is not activated again.

@@ -162,7 +162,7 @@ const rows: Row[] = [
     row: 'Throttling, maximum sending rate exceeded',
     kind: 'cloud_api',
     reason: 'throttled',
-    says: [/over its quota per second/, /exponential back-off. Raise the quota/],
+    says: [/over its quota per second/, /exponential backoff. Raise the quota/],
     status: 'queued',
     breakIt: refusing(429, 'TooManyRequestsException', 'Maximum sending rate exceeded.'),
   },
@@ -170,7 +170,7 @@ const rows: Row[] = [
     row: 'Throttling, over SMTP',
     kind: 'smtp',
     reason: 'throttled',
-    says: [/over its quota per second/, /exponential back-off. Raise the quota/],
+    says: [/over its quota per second/, /exponential backoff. Raise the quota/],
     status: 'queued',
     isSaved: true,
     breakIt: () =>
@@ -215,10 +215,15 @@ describe.each(rows)('$row', ({ kind, reason, says, status, breakIt, isSaved = fa
   });
 });
 
-describe.each(['throttled', 'quota_exhausted', 'provider_unavailable'] as const)('%s', (reason) => {
+describe.each([
+  'connection_limit',
+  'throttled',
+  'quota_exhausted',
+  'provider_unavailable',
+] as const)('%s', (reason) => {
   test('is repeated for sends, and by hand where somebody saves or tests', () => {
-    expect(explanations[reason].fix).toMatch(/[Ss]ends are repeated/);
-    expect(toFailure(reason).fix).not.toMatch(/are repeated/);
+    expect(explanations[reason].fix).toMatch(/Trunkline (?:repeats|goes on)/);
+    expect(toFailure(reason).fix).not.toMatch(/repeats (?:sends|emails)|goes on/);
     expect(toFailure(reason).fix).toMatch(/try again yourself/);
   });
 });

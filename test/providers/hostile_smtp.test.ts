@@ -111,6 +111,21 @@ describe('opening a connection', () => {
     expect(await preflightOf(await startUnaccepting())).toEqual(FAILED);
   });
 
+  test('auth_not_offered: a relay that offers no login is sent no password', async () => {
+    const said: string[] = [];
+    const rogue = await startRogue(async (socket) => {
+      socket.write('220 relay.test ESMTP\r\n');
+      for await (const line of createInterface(socket)) {
+        said.push(line.split(' ')[0] ?? '');
+        if (socket.writable)
+          socket.write(line.startsWith('EHLO') ? '250 relay.test\r\n' : '235 ok\r\n');
+      }
+    });
+    expect(await preflightOf(rogue.port)).toEqual({ kind: 'failed', reason: 'auth_not_offered' });
+    await expect.poll(rogue.open).toBe(0);
+    expect(said).not.toContain('AUTH');
+  });
+
   test.each<[string, Step, Behaviour]>([
     ['a greeting that never comes', 'greeting', silent],
     ['a greeting byte by byte', 'greeting', dripOf('220-welcome\r\n')],

@@ -144,5 +144,5 @@ test('POST 422: a recipient who is greylisted is no wrong address, and the answe
   expect(last_test).toMatchObject({ ok: false, failure: { reason: 'recipient_deferred' } });
   const { status, status_reason, status_fix } = await sendOne(id);
   expect([status, status_reason]).toEqual(['queued', 'recipient_deferred']);
-  expect(status_fix).toContain('repeated');
+  expect(status_fix).toContain('repeats the send');
 });

@@ -3,7 +3,8 @@ import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { CIRCUIT_FAILURES } from '../../src/providers/circuit.ts';
-import { allow, findState, setPlan, spend } from '../../src/providers/pace.ts';
+import { allow, setPlan, spend } from '../../src/providers/pace.ts';
+import { findState } from '../../src/providers/pace_state.ts';
 import type { Plan } from '../../src/providers/pace.ts';
 import {
   giveBack,

@@ -1,12 +1,12 @@
 import { inProject } from '../../base/db.ts';
-import type { Scope } from '../../base/db.ts';
 import type { Deps } from '../../base/deps.ts';
 import type { Hint } from '../../base/hints.ts';
 import { watchQueue } from '../../base/memory_queues.ts';
 import { LANES_MAX } from '../call_limits.ts';
 import { Callers } from '../callers.ts';
 import type { CallNext } from '../callers.ts';
-import { disableEndpoint, findEndpoint } from '../endpoint_queries.ts';
+import { findEndpoint } from '../endpoint_queries.ts';
+import type { EndpointRow } from '../endpoint_queries.ts';
 import { openSecrets } from '../endpoints.ts';
 import type { Vault } from '../endpoints.ts';
 import { postWebhook } from '../post_webhook.ts';
@@ -14,17 +14,11 @@ import type { WebhookAnswer, WebhookMessage } from '../post_webhook.ts';
 import { readClock } from '../run_queries.ts';
 import { outcomeOf } from '../webhook_outcome.ts';
 import { writeDelivery } from './delivery_body.ts';
-import { ENDPOINT_FAILURES_MAX, ENDPOINT_PAUSE_MAX_SECONDS } from './delivery_limits.ts';
-import {
-  addFailure,
-  admitDelivery,
-  claimDelivery,
-  clearFailures,
-  endDelivery,
-  pauseEndpoint,
-} from './delivery_queries.ts';
+import { claimDelivery, endDelivery } from './delivery_queries.ts';
 import type { DeliveryRow, EndedDelivery } from './delivery_queries.ts';
+import { recordHealth } from './endpoint_health.ts';
 import { TEST_TYPE } from './event_types.ts';
+import { admitDelivery } from './health_queries.ts';
 
 /** Wakes a worker for the deliveries of an endpoint. */
 export const deliveryHint = (projectId: string, endpointId: string): Hint => ({
@@ -34,7 +28,7 @@ export const deliveryHint = (projectId: string, endpointId: string): Hint => ({
 
 type Ready = Omit<WebhookMessage, 'id' | 'traceparent'>;
 /** A delivery that was claimed: what to post, or what became of it without a request. */
-type Claimed = { row: DeliveryRow; failures: number } & (
+type Claimed = { row: DeliveryRow; endpoint: EndpointRow; failures: number } & (
   { ready: Ready } | { ready: null; answer: WebhookAnswer }
 );
 
@@ -52,12 +46,12 @@ const claim = (
     const written = await writeDelivery(scope, row);
     if (written.body === null) {
       const answer = { kind: 'refused', httpStatus: null, reason: written.reason } as const;
-      return { row, failures, ready: null, answer };
+      return { row, endpoint, failures, ready: null, answer };
     }
     const secrets = await openSecrets(scope, vault, endpointId);
     const at = await readClock(scope);
     const ready = { url: new URL(endpoint.url), secrets, body: written.body, at };
-    return { row, failures, ready };
+    return { row, endpoint, failures, ready };
   });
 
 const toEnded = (row: DeliveryRow, answer: WebhookAnswer, now: Date): EndedDelivery => ({
@@ -65,30 +59,6 @@ const toEnded = (row: DeliveryRow, answer: WebhookAnswer, now: Date): EndedDeliv
   attempt: row.attempts,
   ...outcomeOf(answer, { ...row, isTest: row.type === TEST_TYPE }, now),
 });
-
-/** How long an endpoint is paused after its failures: doubled with each of them, half of it jitter. */
-const pauseSecondsAfter = (failures: number): number => {
-  const doubled = 2 ** Math.min(30, Math.max(0, failures - ENDPOINT_FAILURES_MAX));
-  const longest = Math.min(ENDPOINT_PAUSE_MAX_SECONDS, 15 * doubled);
-  return longest * (0.5 + Math.random() / 2);
-};
-
-const recordHealth = async (
-  scope: Scope,
-  { row, failures }: Claimed,
-  { answer, at }: { answer: WebhookAnswer; at: Date },
-): Promise<void> => {
-  const { endpoint_id: endpointId } = row;
-  if (answer.kind === 'postponed') {
-    const inRow = await addFailure(scope, endpointId, at);
-    if (inRow !== null && inRow >= ENDPOINT_FAILURES_MAX)
-      await pauseEndpoint(scope, endpointId, pauseSecondsAfter(inRow));
-    return;
-  }
-  if (failures > 0) await clearFailures(scope, endpointId);
-  if (answer.kind === 'refused' && answer.reason === 'endpoint_gone')
-    await disableEndpoint(scope, endpointId, 'gone');
-};
 
 /** Makes the next delivery of an endpoint, if one is due. Returns whether there was one. */
 export const deliverNext: CallNext = async (deps, vault, asked): Promise<boolean> => {
@@ -101,8 +71,8 @@ export const deliverNext: CallNext = async (deps, vault, asked): Promise<boolean
     : claimed.answer;
   await inProject(deps, asked.projectId, async (scope) => {
     const at = await readClock(scope);
-    await endDelivery(scope, toEnded(row, answer, at));
     await recordHealth(scope, claimed, { answer, at });
+    await endDelivery(scope, toEnded(row, answer, at));
   });
   return true;
 };

@@ -52,7 +52,7 @@ const writeEmail = async (scope: Scope, row: DeliveryRow): Promise<Content | nul
         send_id: sendId,
         automation_id: textOf(automation_id),
         step_id: textOf(step_id) ?? send?.step_id ?? null,
-        template_id: textOf(template_id),
+        template_id: textOf(template_id) ?? send?.template_id ?? null,
         provider_id: send?.provider_id ?? null,
       },
       bounce_type: textOf(bounce_type),

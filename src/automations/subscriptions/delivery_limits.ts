@@ -8,6 +8,10 @@ export const DELIVERIES_WAITING_MAX = 100_000;
 export const DELIVERIES_KEPT_HOURS = 24;
 /** After so many failures in a row an endpoint is tried by one delivery at a time, after a pause. */
 export const ENDPOINT_FAILURES_MAX = 5;
+/** After so many deliveries in a row that it refused for good an endpoint is shown as failing. */
+export const ENDPOINT_REFUSALS_MAX = 5;
+/** An endpoint that fails for so many minutes alerts the owner: a restart is over by then. */
+export const ENDPOINT_ALERT_MINUTES = 10;
 /** How long that one delivery has the endpoint for itself: longer than it takes. */
 export const PROBE_SECONDS = 30;
 /** The longest pause of an endpoint that fails. */

@@ -5,7 +5,7 @@ import { newId } from '../../base/ids.ts';
 import { nowInMs } from '../../base/now_in_ms.ts';
 import { CALL_LEASE_SECONDS } from '../call_limits.ts';
 import type { WebhookOutcome } from '../webhook_outcome.ts';
-import { DELIVERY_EXPIRES_HOURS, ENDPOINT_FAILURES_MAX, PROBE_SECONDS } from './delivery_limits.ts';
+import { DELIVERY_EXPIRES_HOURS } from './delivery_limits.ts';
 import { TEST_TYPE } from './event_types.ts';
 
 /** When a test event is due: before everything that waits. */
@@ -124,61 +124,6 @@ export const endDelivery = (
     where project_id = ${projectId} and delivery_id = ${deliveryId} and ${isNews}
   `);
 };
-
-const Health = z.strictObject({ failure_count: z.int() });
-
-/**
- * Returns how often an active endpoint has failed in a row; null while it is paused. Of one that fails, only one
- * caller at a time gets an answer: it probes the endpoint.
- */
-export const admitDelivery = async (
-  { tx, projectId }: Scope,
-  endpointId: string,
-): Promise<number | null> => {
-  const isOpen = sql.fragment`project_id = ${projectId} and endpoint_id = ${endpointId}
-    and (paused_until is null or paused_until <= statement_timestamp())`;
-  const health = await tx.maybeOne(sql.type(Health)`
-    select failure_count from automations.endpoints where ${isOpen}
-  `);
-  if (health === null || health.failure_count < ENDPOINT_FAILURES_MAX)
-    return health?.failure_count ?? null;
-  const probing = await tx.maybeOne(sql.type(Health)`
-    update automations.endpoints
-    set paused_until = statement_timestamp() + make_interval(secs => ${PROBE_SECONDS})
-    where ${isOpen}
-    returning failure_count
-  `);
-  return probing?.failure_count ?? null;
-};
-
-/** Records that an endpoint works. */
-export const clearFailures = ({ tx, projectId }: Scope, endpointId: string) =>
-  tx.query(sql.unsafe`
-    update automations.endpoints set failure_count = 0, failing_since = null, paused_until = null
-    where project_id = ${projectId} and endpoint_id = ${endpointId} and failure_count > 0
-  `);
-
-/** Counts a failure of an endpoint. Returns how many there are in a row; null where the endpoint is gone. */
-export const addFailure = async (
-  { tx, projectId }: Scope,
-  endpointId: string,
-  at: Date,
-): Promise<number | null> => {
-  const health = await tx.maybeOne(sql.type(Health)`
-    update automations.endpoints
-    set failure_count = failure_count + 1, failing_since = coalesce(failing_since, ${at.toISOString()})
-    where project_id = ${projectId} and endpoint_id = ${endpointId}
-    returning failure_count
-  `);
-  return health?.failure_count ?? null;
-};
-
-/** Leaves an endpoint alone for some seconds. */
-export const pauseEndpoint = ({ tx, projectId }: Scope, endpointId: string, seconds: number) =>
-  tx.query(sql.unsafe`
-    update automations.endpoints set paused_until = ${nowInMs} + make_interval(secs => ${seconds})
-    where project_id = ${projectId} and endpoint_id = ${endpointId}
-  `);
 
 type Page = { limit: number; beforeId: string | null };
 

@@ -34,7 +34,8 @@ export const deliveryRoutes = [
     method: 'POST',
     path: '/v1/webhook-endpoints/:id/test',
     summary: 'Send a test event to an endpoint.',
-    description: 'It is sent once, within seconds. List the deliveries to see what came of it.',
+    description:
+      'It is posted once, within seconds, and not retried, also after a 5xx. List the deliveries to see the answer.',
     body: NothingNeeded,
     isBodyOptional: true,
     status: 202,

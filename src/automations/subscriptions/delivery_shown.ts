@@ -5,6 +5,7 @@ import {
   DELIVERIES_WAITING_MAX,
   DELIVERY_EXPIRES_HOURS,
   ENDPOINT_FAILURES_MAX,
+  ENDPOINT_REFUSALS_MAX,
   SUBSCRIBED_ENDPOINTS_MAX,
 } from './delivery_limits.ts';
 import { DELIVERY_STATUSES } from './delivery_queries.ts';
@@ -43,6 +44,10 @@ export const Delivery = z
   })
   .meta({ id: 'WebhookDelivery', examples: [DELIVERY_SHOWN] });
 
+/** When a delivery that waits is tried: a test event overtakes all others, from the moment that it is queued. */
+const nextAt = ({ due_at, queued_at }: DeliveryRow): Date =>
+  due_at < queued_at ? queued_at : due_at;
+
 export const toDelivery = (row: DeliveryRow) => ({
   id: row.delivery_id,
   message_id: row.message_id,
@@ -52,7 +57,7 @@ export const toDelivery = (row: DeliveryRow) => ({
   http_status: row.http_status,
   reason: row.reason,
   queued_at: row.queued_at.toISOString(),
-  next_attempt_at: row.status === 'waiting' ? row.due_at.toISOString() : null,
+  next_attempt_at: row.status === 'waiting' ? nextAt(row).toISOString() : null,
   ended_at: row.ended_at?.toISOString() ?? null,
 });
 
@@ -86,5 +91,11 @@ export const deliveryLimits: readonly Limit[] = [
     value: ENDPOINT_FAILURES_MAX,
     unit: 'items',
     where: '`event_types`, until one is delivered',
+  },
+  {
+    name: 'Refusals in a row after which an endpoint is failing',
+    value: ENDPOINT_REFUSALS_MAX,
+    unit: 'items',
+    where: '`failing_since`, until one is delivered',
   },
 ];

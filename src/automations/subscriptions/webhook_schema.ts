@@ -48,7 +48,7 @@ const EmailWebhook = z
             send_id: ID,
             automation_id: ID,
             step_id: 'welcome',
-            template_id: null,
+            template_id: ID,
             provider_id: ID,
           },
           bounce_type: 'hard',

@@ -34,7 +34,7 @@ const numbers = [
   { name: 'not_accepted', label: 'Not accepted', of: 'sends' },
   { name: 'bounced', label: 'Bounced', of: 'sends' },
   { name: 'complained', label: 'Marked as spam', of: 'sends' },
-  { name: 'suppressed', label: 'Suppressed', of: 'sends' },
+  { name: 'suppressed', label: 'Stopped by suppression', of: 'sends' },
 ] as const;
 
 const Numbers = ({ data }: { data: Overview }) => (
@@ -175,7 +175,9 @@ const Charts = ({ data, span }: { data: Overview; span: Span }) => (
       Events are counted when they arrive; mails, and what became of them, when the mail was
       planned. Not accepted: its provider refused it, it expired, its template could not be
       rendered, or somebody has found that it was not sent. What its provider refused because there
-      is no such mailbox, or it is full, is not accepted and bounced, and counted as both.
+      is no such mailbox, or it is full, is not accepted and bounced, and counted as both. Stopped
+      by suppression: emails that were not sent, because their address is suppressed or
+      unsubscribed. The page Suppressions lists the addresses.
     </Text>
   </>
 );

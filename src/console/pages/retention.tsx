@@ -106,7 +106,11 @@ const Going = ({ projectId }: { projectId: string }) => {
   if (!data) return <Failed error={error} />;
   return (
     <>
-      <RetentionForm projectId={projectId} settings={data.settings} />
+      <RetentionForm
+        projectId={projectId}
+        settings={data.settings}
+        eventMonths={data.items.find(({ what }) => what === 'events')?.value ?? 0}
+      />
       <Table verticalSpacing="sm" withTableBorder>
         <Table.Thead>
           <Table.Tr>

@@ -11,6 +11,7 @@ import { Frame } from '../parts/frame.tsx';
 import { HandOffs } from '../parts/hand_offs.tsx';
 import { Loading } from '../parts/paged.tsx';
 import { PageTitle } from '../parts/page_title.tsx';
+import { ProviderAnswer } from '../parts/provider_answer.tsx';
 import { sourceInWords } from '../parts/reasons.ts';
 import { SendActions } from '../parts/send_actions.tsx';
 import { SendDecided } from '../parts/send_decided.tsx';
@@ -83,7 +84,8 @@ const Preview = ({ projectId, sendId }: { projectId: string; sendId: string }) =
 const holds: Record<NonNullable<SendDetail['waits_for']>['because'], string> = {
   provider_parked: 'It waits: its provider is parked',
   circuit_open: 'It waits: its provider is left alone after failures',
-  provider_paused: 'It waits: its provider wants nothing for now',
+  provider_paused: 'It waits: its provider takes nothing of this account for now',
+  identical_refusals: 'It waits: its provider answers several recipients with the same refusal',
   provider_silent: 'It waits: its provider does not answer',
   retry: 'It waits for its next try',
   resend: 'It is sent again by itself',
@@ -103,7 +105,10 @@ const Waiting = ({ waitsFor }: { waitsFor: NonNullable<SendDetail['waits_for']> 
     title={holds[waitsFor.because]}
   >
     <Stack gap={4}>
-      {waitsFor.reason !== null && <Text size="sm">{inWords(waitsFor.reason)}</Text>}
+      {waitsFor.reason !== null && waitsFor.reason !== waitsFor.because && (
+        <Text size="sm">{inWords(waitsFor.reason)}</Text>
+      )}
+      <ProviderAnswer answer={waitsFor.answer} />
       <Text size="sm">{waitsFor.fix}</Text>
       {waitsFor.until !== null && (
         <Group gap={6}>
@@ -115,11 +120,15 @@ const Waiting = ({ waitsFor }: { waitsFor: NonNullable<SendDetail['waits_for']> 
   </Alert>
 );
 
+/** Whether what to do about it is said nowhere else on the page. */
+const isFixNews = ({ status, status_fix, waits_for }: SendDetail): boolean =>
+  status !== 'unknown' && !waits_for?.fix.includes(status_fix ?? '');
+
 const Known = ({ send: known, projectId }: { send: SendDetail; projectId: string }) => (
   <Stack>
     <PageTitle title={titleOf(known)} note={`To ${known.to ?? 'an address that was erased'}`} />
     <SendStatus send={known} />
-    {known.status_fix !== null && known.status !== 'unknown' && (
+    {known.status_fix !== null && isFixNews(known) && (
       <Alert color="yellow">{known.status_fix}</Alert>
     )}
     {known.waits_for !== null && <Waiting waitsFor={known.waits_for} />}

@@ -13,6 +13,7 @@ import { SendStatus } from '../parts/send_status.tsx';
 import { SHOWN_STATUSES, statuses } from '../parts/statuses.ts';
 import { subjectOf } from '../parts/untitled.ts';
 import { When } from '../parts/when.tsx';
+import { useHolds } from '../parts/provider_holds.ts';
 import { useSends } from '../live_queries.ts';
 import { isFiltered } from '../merge_sends.ts';
 import type { SendFilter } from '../queries.ts';
@@ -20,7 +21,9 @@ import type { SendFilter } from '../queries.ts';
 const route = getRouteApi('/signed-in/p/$projectId/sends');
 const FILTER_WIDTH_PX = 220;
 
-const Row = ({ send, projectId }: { send: Send; projectId: string }) => (
+type RowProps = { send: Send; projectId: string; hold: string | null };
+
+const Row = ({ send, projectId, hold }: RowProps) => (
   <Table.Tr>
     <Table.Td>
       <Anchor
@@ -41,12 +44,12 @@ const Row = ({ send, projectId }: { send: Send; projectId: string }) => (
         {subjectOf(send)}
       </Text>
       <Group hiddenFrom="sm" mt={6} gap="xs">
-        <SendStatus send={send} />
+        <SendStatus send={send} hold={hold} />
         <When at={send.queued_at} />
       </Group>
     </Table.Td>
     <Table.Td visibleFrom="sm">
-      <SendStatus send={send} />
+      <SendStatus send={send} hold={hold} />
     </Table.Td>
     <Table.Td visibleFrom="sm" className="number" ta="right">
       {send.attempts}
@@ -57,25 +60,33 @@ const Row = ({ send, projectId }: { send: Send; projectId: string }) => (
   </Table.Tr>
 );
 
-const Log = ({ items, projectId }: { items: Send[]; projectId: string }) => (
-  <Table verticalSpacing="sm" withTableBorder highlightOnHover>
-    <Table.Thead>
-      <Table.Tr>
-        <Table.Th>Recipient and subject</Table.Th>
-        <Table.Th visibleFrom="sm">Status</Table.Th>
-        <Table.Th visibleFrom="sm" ta="right">
-          Attempts
-        </Table.Th>
-        <Table.Th visibleFrom="sm">Planned</Table.Th>
-      </Table.Tr>
-    </Table.Thead>
-    <Table.Tbody>
-      {items.map((send) => (
-        <Row key={send.id} send={send} projectId={projectId} />
-      ))}
-    </Table.Tbody>
-  </Table>
-);
+const Log = ({ items, projectId }: { items: Send[]; projectId: string }) => {
+  const holds = useHolds(projectId);
+  return (
+    <Table verticalSpacing="sm" withTableBorder highlightOnHover>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Recipient and subject</Table.Th>
+          <Table.Th visibleFrom="sm">Status</Table.Th>
+          <Table.Th visibleFrom="sm" ta="right">
+            Attempts
+          </Table.Th>
+          <Table.Th visibleFrom="sm">Planned</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {items.map((send) => (
+          <Row
+            key={send.id}
+            send={send}
+            projectId={projectId}
+            hold={holds.get(send.provider_id) ?? null}
+          />
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+};
 
 type FilterProps = {
   projectId: string;

@@ -12,22 +12,34 @@ import { ForRole } from './for_role.tsx';
 /** How many alerts the banner names, the newest. It leads to the others. */
 const NAMED_MAX = 3;
 
+/** Alerts whose whole text is on the page of their provider, too. */
+const ON_ITS_PAGE = ['provider_held', 'provider_parked'];
+
 type OneProps = { projectId: string; alert: Alert };
 
 /** Who may act on an alert: topics are for owners. */
 const roleFor = ({ subject }: Alert) => (subject.type === 'webhook' ? 'owner' : 'editor');
 
-const One = ({ projectId, alert }: OneProps) => (
+const One = ({ projectId, alert, isSaidBelow }: OneProps & { isSaidBelow: boolean }) => (
   <Stack gap={4}>
-    <Text size="sm" className="breaks">
-      {alert.summary}
-    </Text>
-    <ForRole projectId={projectId} role={roleFor(alert)} to="to act on this">
-      <Text size="sm" className="breaks">
-        {alert.fix}
-      </Text>
-    </ForRole>
-    <AlertLink projectId={projectId} alert={alert} />
+    {isSaidBelow ? (
+      <Text size="sm">See below what is wrong, and what to do.</Text>
+    ) : (
+      <>
+        <Text size="sm" className="breaks" visibleFrom="sm">
+          {alert.summary}
+        </Text>
+        <Text size="sm" className="breaks" hiddenFrom="sm">
+          {alert.subject.name}
+        </Text>
+        <ForRole projectId={projectId} role={roleFor(alert)} to="to act on this">
+          <Text size="sm" className="breaks" visibleFrom="sm">
+            {alert.fix}
+          </Text>
+        </ForRole>
+        <AlertLink projectId={projectId} alert={alert} />
+      </>
+    )}
   </Stack>
 );
 
@@ -75,7 +87,11 @@ export const AlertBanner = ({ projectId }: { projectId: string }) => {
     >
       <Stack gap="xs" align="flex-start">
         {alerts.length === 1 ? (
-          <One projectId={projectId} alert={first} />
+          <One
+            projectId={projectId}
+            alert={first}
+            isSaidBelow={ON_ITS_PAGE.includes(first.kind) && pathname.endsWith(first.subject.id)}
+          />
         ) : (
           <Several projectId={projectId} alerts={alerts} />
         )}

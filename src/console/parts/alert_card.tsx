@@ -17,7 +17,7 @@ export const AlertCard = ({ projectId, alert }: { projectId: string; alert: Aler
           {isOpen ? <Status word="Open" color="red" /> : <Status word="Resolved" color="teal" />}
         </Group>
         <Text size="sm" className="breaks">
-          {alert.summary}
+          {isOpen ? alert.summary : `Trunkline said then: ${alert.summary}`}
         </Text>
         {isOpen && (
           <Text size="sm" className="breaks">

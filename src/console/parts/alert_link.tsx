@@ -5,19 +5,23 @@ import { ProviderLink } from './object_links.tsx';
 
 type Props = { projectId: string; alert: Alert };
 
+const PAGES = {
+  webhook: { to: '/p/$projectId/settings/webhooks', label: 'Open Webhooks' },
+  endpoint: { to: '/p/$projectId/settings/endpoints', label: 'Open Webhook endpoints' },
+} as const;
+
 /** Leads to where an alert's subject is looked at and changed. */
-export const AlertLink = ({ projectId, alert: { subject } }: Props) =>
-  subject.type === 'webhook' ? (
-    <Anchor
-      size="sm"
-      renderRoot={(props) => (
-        <Link {...props} to="/p/$projectId/settings/webhooks" params={{ projectId }} />
-      )}
-    >
-      Open Webhooks
+export const AlertLink = ({ projectId, alert: { subject } }: Props) => {
+  if (subject.type === 'provider')
+    return (
+      <ProviderLink projectId={projectId} providerId={subject.id}>
+        Open {subject.name}
+      </ProviderLink>
+    );
+  const { to, label } = PAGES[subject.type];
+  return (
+    <Anchor size="sm" renderRoot={(props) => <Link {...props} to={to} params={{ projectId }} />}>
+      {label}
     </Anchor>
-  ) : (
-    <ProviderLink projectId={projectId} providerId={subject.id}>
-      Open {subject.name}
-    </ProviderLink>
   );
+};

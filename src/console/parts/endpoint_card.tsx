@@ -45,17 +45,33 @@ type TwiceProps = {
   change: { isPending: boolean; mutate: (input: undefined) => void };
 };
 
+const isFailing = ({ status, failing_since }: Endpoint): boolean =>
+  status === 'active' && failing_since !== null;
+
+const stateOf = (endpoint: Endpoint): { word: string; color: string } => {
+  if (endpoint.status === 'disabled') return { word: 'Disabled', color: 'gray' };
+  return isFailing(endpoint)
+    ? { word: 'Failing', color: 'red' }
+    : { word: 'Active', color: 'teal' };
+};
+
+const Failing = ({ since }: { since: string }) => (
+  <Group gap={6}>
+    <Text size="sm">
+      It takes no deliveries: see the answers below. Correct the endpoint, then send a test event.
+      Since
+    </Text>
+    <When at={since} />
+  </Group>
+);
+
 const Head = ({ endpoint }: { endpoint: Endpoint }) => (
   <>
     <Group justify="space-between" align="flex-start">
       <Title order={2} size="h5" className="breaks">
         {endpoint.name}
       </Title>
-      {endpoint.status === 'active' ? (
-        <Status word="Active" color="teal" />
-      ) : (
-        <Status word="Disabled" color="gray" />
-      )}
+      <Status {...stateOf(endpoint)} />
     </Group>
     <Code block className="snippet">
       {endpoint.url}
@@ -72,8 +88,11 @@ const Head = ({ endpoint }: { endpoint: Endpoint }) => (
         : `Subscribes to: ${endpoint.event_types.map(wordsOfType).join(', ')}.`}
     </Text>
     {endpoint.disabled_reason === 'gone' && (
-      <Text size="sm">It answered 410, that it is gone, and is told nothing more.</Text>
+      <Text size="sm">
+        It answered 410, that it is gone. Trunkline posts nothing to it until you enable it.
+      </Text>
     )}
+    {isFailing(endpoint) && <Failing since={endpoint.failing_since ?? ''} />}
   </>
 );
 

@@ -64,10 +64,9 @@ const Waiting = ({ projectId, endpoint }: Props) => {
   return (
     <Group gap={6}>
       <Text size="sm">
-        Its deliveries fail. {data.is_capped ? 'More than ' : ''}
-        {count.format(data.count)} wait. Failing since
+        {data.is_capped ? 'More than ' : ''}
+        {count.format(data.count)} {data.count === 1 ? 'delivery waits' : 'deliveries wait'}.
       </Text>
-      <When at={endpoint.failing_since} />
     </Group>
   );
 };

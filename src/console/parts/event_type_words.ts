@@ -20,6 +20,7 @@ const words: Record<EventType, string> = {
   'system.mailbox_failing': 'Alert: bounce mailbox cannot be read',
   'system.topic_pending': 'Alert: Amazon SNS topics wait',
   'system.domain_worse': 'Alert: domain health got worse',
+  'system.endpoint_failing': 'Alert: webhook endpoint takes nothing',
   'system.bounce_rate': 'Alert: bounce rate too high',
   'system.complaint_rate': 'Alert: complaint rate too high',
 };

@@ -1,5 +1,6 @@
 import { Group, Text, Timeline } from '@mantine/core';
 import type { SendDetail } from '../api.ts';
+import { ProviderAnswer } from './provider_answer.tsx';
 import { inWords } from './statuses.ts';
 import { When } from './when.tsx';
 
@@ -9,23 +10,6 @@ const outcomes: Record<string, string> = {
   deferred: 'The provider did not take it; it is tried again',
   unknown: 'Nobody knows whether the provider took it',
   not_started: 'Not begun: it would have begun too late',
-};
-
-type Said = Pick<
-  SendDetail['hand_offs'][number],
-  'reply_code' | 'reply_enhanced' | 'reply_text' | 'queue_id'
->;
-
-/** What the provider answered, in its own words. */
-const Reply = ({ reply_code, reply_enhanced, reply_text, queue_id }: Said) => {
-  const codes = [reply_code, reply_enhanced].filter((code) => code !== null && code !== '');
-  if (codes.length === 0 && reply_text === null && queue_id === null) return null;
-  return (
-    <Text size="sm" c="dimmed" className="breaks">
-      The provider answered: {[...codes, reply_text].join(' ').trim()}
-      {queue_id !== null && ` (queue id ${queue_id})`}
-    </Text>
-  );
 };
 
 /** Every time that a send was handed to its provider, and what came of it. */
@@ -39,7 +23,7 @@ export const HandOffs = ({ handOffs }: { handOffs: SendDetail['hand_offs'] }) =>
   }
   return (
     <Timeline bulletSize={12} lineWidth={2}>
-      {handOffs.map(({ attempt, started_at, outcome, reason, provider_message_id, ...said }) => (
+      {handOffs.map(({ attempt, started_at, outcome, reason, provider_message_id, ...told }) => (
         <Timeline.Item
           key={attempt}
           title={
@@ -56,7 +40,14 @@ export const HandOffs = ({ handOffs }: { handOffs: SendDetail['hand_offs'] }) =>
               {reason === 'resolved' ? 'Somebody found that it was not sent' : inWords(reason)}
             </Text>
           )}
-          <Reply {...said} />
+          <ProviderAnswer
+            answer={{
+              code: told.reply_code,
+              enhanced_code: told.reply_enhanced,
+              text: told.reply_text,
+              queue_id: told.queue_id,
+            }}
+          />
           {provider_message_id !== null && (
             <Text size="sm" c="dimmed" className="breaks">
               its id there: {provider_message_id}

@@ -36,6 +36,8 @@ const OverviewCharts = ({ data, span }: Props) => (
         p={{ base: 'sm', sm: 'md' }}
         component="figure"
         m={0}
+        miw={0}
+        style={{ overflow: 'hidden' }}
         aria-label={`${label} over time: ${data[name].toLocaleString()} in all`}
       >
         <Group component="figcaption" justify="space-between" mb="xs">

@@ -41,7 +41,7 @@ export const kindFields: Record<Kind, Field[]> = {
     {
       name: 'username',
       label: 'User name',
-      about: 'Empty only for a relay without a login, in a network of the operator.',
+      about: 'Leave it empty only if the relay needs no login and is in EGRESS_ALLOW_NETWORKS.',
       isLogin: true,
     },
     {

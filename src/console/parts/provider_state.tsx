@@ -2,6 +2,7 @@ import { Alert, Progress, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { Provider } from '../api.ts';
 import { silences } from '../queries.ts';
+import { ProviderAnswer } from './provider_answer.tsx';
 import { Status } from './status.tsx';
 import { When } from './when.tsx';
 
@@ -54,7 +55,10 @@ export const ProviderState = (props: Props) => {
     <Stack gap="sm">
       {parked && (
         <Alert color="red" title={`Parked: ${parked.cause}`}>
-          {parked.fix}
+          <Stack gap={4}>
+            <ProviderAnswer answer={parked.answer} />
+            <Text size="sm">{parked.fix}</Text>
+          </Stack>
         </Alert>
       )}
       {pace.open_until !== null && pace.paused === null && (
@@ -65,6 +69,7 @@ export const ProviderState = (props: Props) => {
       {pace.paused && (
         <Alert color="orange" title={`Held: ${pace.paused.cause}`}>
           <Stack gap={4}>
+            <ProviderAnswer answer={pace.paused.answer} />
             <Text size="sm">{pace.paused.fix}</Text>
             <Text size="sm">
               {pace.paused.until === null ? (

@@ -1,6 +1,6 @@
 import { Alert, Code, Group, Stack, Text } from '@mantine/core';
 import type { Webhook } from '../api.ts';
-import { adviceOn } from './refused_words.ts';
+import { adviceOn, mayBeStrangers } from './refused_words.ts';
 import { isMended } from './webhooks/webhook_state.ts';
 import { When } from './when.tsx';
 
@@ -19,13 +19,25 @@ export const RefusedPosts = ({ webhook }: { webhook: Webhook }) => {
       </Group>
     );
   }
+  const isUncertain = mayBeStrangers(webhook);
+  const [last] = webhook.last_notices;
   return (
-    <Alert color="red" title={`Posts refused: ${count.toLocaleString()}`}>
+    <Alert
+      color={isUncertain ? 'orange' : 'red'}
+      title={`Posts refused: ${count.toLocaleString()}`}
+    >
       <Stack gap={6}>
         <Text size="sm">
           The last one came <When at={last_at} isDimmed={false} /> and was answered{' '}
-          <Code>{last_error}</Code>.
+          <Code>{last_error}</Code>. Posts are counted within five seconds.
         </Text>
+        {isUncertain && last && (
+          <Text size="sm">
+            Trunkline accepted the last event <When at={last.received_at} isDimmed={false} />. If
+            that is recent, your provider posts as it should: anyone can post to this URL, and you
+            can ignore the refused posts. Otherwise:
+          </Text>
+        )}
         <Text size="sm">{adviceOn(webhook, last_error)}</Text>
       </Stack>
     </Alert>

@@ -1,12 +1,12 @@
 import type { Webhook } from '../api.ts';
 
-type Vendor = Pick<Webhook, 'name' | 'verified_by' | 'signing_key'>;
+type Vendor = Pick<Webhook, 'name' | 'verified_by' | 'signing_key' | 'signing_key_set_at'>;
 
 /** What to do about posts that were refused, by the error that they were answered. */
 const advice: Record<string, string> = {
   invalid_token:
-    'They brought no token of this project, or one that was revoked. Make a new token above, and' +
-    ' set it where your provider posts from.',
+    'They brought no webhook token of this project, or a revoked one. Check that your provider sends the token. ' +
+    'If you do not have it any more, make a new one above, set it at the provider, then revoke the old one.',
   foreign_topic:
     'They came from an SNS topic that is not confirmed. If that topic is yours, create its ' +
     'subscription again with the webhook token in the URL.',
@@ -43,12 +43,17 @@ const ofTopics: Record<string, string> = {
     'over HTTPS, without raw message delivery.',
 };
 
+const noKey = (name: string, key: string, verifiedBy: Vendor['verified_by']): string =>
+  verifiedBy === 'token'
+    ? `They brought no webhook token, and no ${key} of ${name} is set. Add the token to the URL at ${name}, or set ` +
+      'the key here.'
+    : `No ${key} is set, and only signed posts of ${name} count. Set the key here.`;
+
 /** The same for a vendor that signs. */
 const ofSigners: Record<string, (vendor: Vendor, key: string) => string> = {
-  invalid_signature: ({ name, verified_by }, key) =>
-    verified_by === 'token'
-      ? `They brought a signature, and this project has no key to check it. Set the ${key} of ${name} here, or add ` +
-        'the webhook token to the URL.'
+  invalid_signature: ({ name, verified_by, signing_key_set_at }, key) =>
+    signing_key_set_at === null
+      ? noKey(name, key, verified_by)
       : `Their signature was missing, wrong or too old. Copy the ${key} from your account at ${name} once more, and ` +
         'set it here.',
   webhook_replayed: ({ name }, key) =>
@@ -64,3 +69,13 @@ export const adviceOn = (vendor: Vendor, error: string): string => {
   const ofSigner = ofSigners[error]?.(vendor, (vendor.signing_key?.name ?? 'key').toLowerCase());
   return ofTopic ?? ofSigner ?? advice[error] ?? FALLBACK;
 };
+
+/** Errors that a post of anybody gets, whatever the provider does: the URL of a webhook is no secret. */
+const OF_STRANGERS = ['invalid_token', 'invalid_signature', 'foreign_topic'];
+
+/** Whether refused posts may be those of strangers, while the provider posts as it should. */
+export const mayBeStrangers = ({
+  refused,
+  last_notices: lastNotices,
+}: Pick<Webhook, 'refused' | 'last_notices'>): boolean =>
+  refused !== null && lastNotices.length > 0 && OF_STRANGERS.includes(refused.last_error);

@@ -88,9 +88,9 @@ export const ResolveAll = ({ projectId, items }: Props) => {
       >
         <Stack gap="sm">
           <span>
-            Where a connection ended before the answer, or what handed them over did, the provider’s
-            own log says what became of them. Where that is the same of all of them, say it here,
-            once and for all; otherwise open them one by one.
+            Trunkline handed these over and got no answer. The log of the provider says what became
+            of them. If it is the same for all of them, say it here once. Otherwise open them one by
+            one.
           </span>
           <Choice projectId={projectId} items={unknown} />
         </Stack>

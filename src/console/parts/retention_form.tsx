@@ -24,14 +24,34 @@ const FIELDS: readonly NumberField<Settings>[] = [
 const WORDS = {
   wrong: NOT_WHOLE,
   submit: 'Change retention',
-  done: 'Changed. The daily job applies it.',
+  done: 'Changed. Trunkline removes older data once a day.',
   ask: 'Owners change this.',
 };
 
-type Props = { projectId: string; settings: Settings };
+const countOf = (value: number, unit: string): string =>
+  `${value.toLocaleString()} ${unit}${value === 1 ? '' : 's'}`;
+
+type Props = { projectId: string; settings: Settings; eventMonths: number };
 
 /** How long the project keeps what it sent; owners change it. */
-export const RetentionForm = ({ projectId, settings }: Props) => {
+export const RetentionForm = ({ projectId, settings, eventMonths }: Props) => {
+  const findLoss = (given: Settings) => {
+    // The server refuses these.
+    if (given.content_days < 1 || (given.sends_months ?? Infinity) < 2) return null;
+    const months = (of: Settings) => of.sends_months ?? eventMonths;
+    const parts = [
+      ...(given.content_days < settings.content_days
+        ? [`the content of emails that is older than ${countOf(given.content_days, 'day')}`]
+        : []),
+      ...(months(given) < months(settings)
+        ? [`sends that are older than ${countOf(months(given), 'month')}, with their feedback`]
+        : []),
+    ];
+    if (parts.length === 0) return null;
+    const says = `Within a day Trunkline removes ${parts.join(', and ')}. This cannot be undone.`;
+    return { says, sure: 'Yes, remove what is older' };
+  };
+
   const change = useChange(projectId, ['retention'], (given: Settings) =>
     api.retention.change.mutate({ projectId, ...given }),
   );
@@ -46,6 +66,7 @@ export const RetentionForm = ({ projectId, settings }: Props) => {
         name === 'sends_months' && typed === '' ? null : (toWhole(typed) ?? undefined)
       }
       words={WORDS}
+      findLoss={findLoss}
       label="What was sent"
     />
   );

@@ -5,6 +5,7 @@ import type { SendDetail } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { ForRole } from './for_role.tsx';
 import { Refused } from './refused.tsx';
+import { QueuedAgain, Rejected } from './rejected_send.tsx';
 import { inWords } from './statuses.ts';
 
 type Props = { projectId: string; send: SendDetail };
@@ -22,9 +23,9 @@ const Unknown = ({ projectId, send: { id, attempts, to, status_reason, waits_for
     <Alert color="orange" title="Nobody knows whether the provider took this message">
       <Stack gap="sm" align="flex-start">
         <span>
-          The message was on its way, and no answer to it was seen: the connection ended, or what
-          handed it over did. Look it up at the provider, then say here what you found. Feedback
-          that arrives says it by itself.
+          Trunkline handed the message over and got no answer: the connection ended, or the worker
+          stopped. Find the message in the log of the provider, then say here what you found. If the
+          provider reports on it, Trunkline records that by itself.
           {isStopped && ` It was to be sent again and was not: ${inWords(status_reason)}.`}
           {waits_for !== null && ' Its automation wants it to be sent again by itself.'}
         </span>
@@ -81,60 +82,18 @@ const Cancel = ({ projectId, send: { id, status } }: Props) => {
   );
 };
 
-type Reason = Parameters<typeof api.sends.requeueAll.mutate>[0]['reason'];
-
-const Rejected = ({ projectId, send: { id, provider_id, status_reason } }: Props) => {
-  const [queued, setQueued] = useState<{ queued: number; has_more: boolean } | null>(null);
-  const one = useChange(projectId, ['sends', 'overview'], () =>
-    api.sends.requeue.mutate({ projectId, sendId: id }),
-  );
-  const all = useChange(projectId, ['sends', 'overview'], () =>
-    api.sends.requeueAll
-      .mutate({ projectId, reason: status_reason as Reason, providerId: provider_id })
-      .then(setQueued),
-  );
-  const isBusy = one.isPending || all.isPending;
-  return (
-    <Alert color="yellow" title="The provider refused this email">
-      <Stack gap="sm" align="flex-start">
-        <span>
-          Correct the cause first. Suppressions and unsubscribes still stop an email that you queue
-          again.
-        </span>
-        <Group gap="sm">
-          <Button size="xs" loading={isBusy} onClick={() => one.mutate(undefined)}>
-            Queue it again
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
-            loading={isBusy}
-            onClick={() => all.mutate(undefined)}
-          >
-            Queue all with this reason
-          </Button>
-        </Group>
-        {queued !== null && (
-          <span>
-            {queued.queued.toLocaleString()} emails are queued again.
-            {queued.has_more && ' There are more: repeat it.'}
-          </span>
-        )}
-        <Refused error={one.error ?? all.error} />
-      </Stack>
-    </Alert>
-  );
-};
-
 /** What an editor can do about a send in its present state. */
 export const SendActions = (props: Props) => {
   const { status, waits_for } = props.send;
+  const [queuedCount, setQueuedCount] = useState<number | null>(null);
   const mayCancel = status === 'queued' || (status === 'unknown' && waits_for !== null);
-  if (status !== 'unknown' && status !== 'rejected' && !mayCancel) return null;
+  if (status !== 'unknown' && status !== 'rejected' && !mayCancel && queuedCount === null)
+    return null;
   return (
     <ForRole projectId={props.projectId} role="editor" to="to decide about this send">
+      {queuedCount !== null && <QueuedAgain count={queuedCount} />}
       {status === 'unknown' && <Unknown {...props} />}
-      {status === 'rejected' && <Rejected {...props} />}
+      {status === 'rejected' && <Rejected {...props} onQueued={setQueuedCount} />}
       {mayCancel && <Cancel {...props} />}
     </ForRole>
   );

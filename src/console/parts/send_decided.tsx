@@ -22,9 +22,12 @@ const Line = ({ name, children }: { name: string; children: ReactNode }) => (
 );
 
 const policies: Record<string, string> = {
-  hold: 'wait until somebody has looked',
-  resend: 'send it again, which may double it',
+  hold: 'it waits until you say what became of it',
+  resend: 'it is sent again, so it may arrive twice',
 };
+
+/** States of which the outcome may still be unknown in the end. */
+const OPEN: SendDetail['status'][] = ['queued', 'handing_off', 'unknown'];
 
 /** Names are read once: this page tells of a send, not of who has to do with it. */
 const ONCE = { refetchInterval: false } as const;
@@ -71,39 +74,55 @@ const Provider = ({ projectId, send: { provider_id: providerId } }: Props) => {
   );
 };
 
+/** When a queued send is tried next, at the end of what it waits for; null where it is due, or nobody knows. */
+const nextTryOf = ({ status, due_at, waits_for }: SendDetail): string | null => {
+  if (status !== 'queued' || due_at === null) return null;
+  if (waits_for !== null && waits_for.until === null) return null;
+  const until = waits_for?.until ?? due_at;
+  const at = until > due_at ? until : due_at;
+  return Date.parse(at) > Date.now() ? at : null;
+};
+
 /** What was decided about a send when it was planned. */
-export const SendDecided = ({ projectId, send }: Props) => (
-  <Table>
-    <Table.Tbody>
-      <Line name="For">
-        <Person projectId={projectId} send={send} />
-      </Line>
-      {send.automation_id !== null && (
-        <Line name="Of">
-          <Automation projectId={projectId} send={send} automationId={send.automation_id} />
+export const SendDecided = ({ projectId, send }: Props) => {
+  const nextTry = nextTryOf(send);
+  return (
+    <Table>
+      <Table.Tbody>
+        <Line name="For">
+          <Person projectId={projectId} send={send} />
         </Line>
-      )}
-      <Line name="Planned">
-        <When at={send.queued_at} />
-      </Line>
-      {send.event_occurred_at !== null && (
-        <Line name="Because of an event of">
-          <When at={send.event_occurred_at} />
+        {send.automation_id !== null && (
+          <Line name="Of">
+            <Automation projectId={projectId} send={send} automationId={send.automation_id} />
+          </Line>
+        )}
+        <Line name="Planned">
+          <When at={send.queued_at} />
         </Line>
-      )}
-      <Line name="Through">
-        <Provider projectId={projectId} send={send} />
-      </Line>
-      <Line name="Category">{send.category}</Line>
-      {send.status === 'queued' && send.due_at !== null && (
-        <Line name="Tried next">
-          <When at={send.due_at} />
+        {send.event_occurred_at !== null && (
+          <Line name="Because of an event of">
+            <When at={send.event_occurred_at} />
+          </Line>
+        )}
+        <Line name="Through">
+          <Provider projectId={projectId} send={send} />
         </Line>
-      )}
-      <Line name="Not after">
-        <When at={send.expires_at} />
-      </Line>
-      <Line name="If nobody knows its outcome">{policies[send.on_unknown] ?? send.on_unknown}</Line>
-    </Table.Tbody>
-  </Table>
-);
+        <Line name="Category">{send.category}</Line>
+        {nextTry !== null && (
+          <Line name="Tried next">
+            <When at={nextTry} />
+          </Line>
+        )}
+        <Line name="Not after">
+          <When at={send.expires_at} />
+        </Line>
+        {OPEN.includes(send.status) && (
+          <Line name="If its outcome stays unknown">
+            {policies[send.on_unknown] ?? send.on_unknown}
+          </Line>
+        )}
+      </Table.Tbody>
+    </Table>
+  );
+};

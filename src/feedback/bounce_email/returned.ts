@@ -31,11 +31,18 @@ export const splitText = (text: string): { explanation: string; copy: string } =
 
 const BLOCKS_MAX = 4;
 
+/** Fields of nearly every header. */
+const OF_ANY_HEADER = ['message-id', 'received'];
+/** Fields that name the email by themselves, where a server returns little of its header. */
+const NAMING = ['x-trunkline-send-id', 'return-path', 'x-envelope-from', 'x-original-return-path'];
+
 /** Returns the header of the returned email: of a copy in plain text the first block that has fields. */
 export const returnedFields = ({ parts }: Parts, copy: string): Fields => {
   const part = parts.find(({ type }) => RETURNED.test(type));
   const blocks = readBlocks((part?.content ?? copy).trimStart(), BLOCKS_MAX);
-  return blocks.find((fields) => fields.has('message-id') || fields.has('received')) ?? new Map();
+  const findWith = (names: readonly string[]) =>
+    blocks.find((fields) => names.some((name) => fields.has(name)));
+  return findWith(OF_ANY_HEADER) ?? findWith(NAMING) ?? new Map();
 };
 
 /** Headers in which the envelope sender of the email may stand: the recipient of the report. */

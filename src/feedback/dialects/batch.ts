@@ -37,13 +37,17 @@ type Translate = (fields: Fields, receivedAt: Date) => Translated;
 
 /**
  * Returns a reader that translates each event of a body by itself, so that one that cannot be read
- * loses no other. An empty array is a test of the URL. The reader throws `invalid_request` for more
- * events than `EVENTS_MAX`.
+ * loses no other. One that names no email is stored nowhere: it counts as ignored. The reader throws
+ * `invalid_request` for more events than `EVENTS_MAX`.
  */
 export const readerOf =
   (translate: Translate, parse: (raw: Buffer) => unknown = parseJson) =>
   ({ raw, receivedAt }: Posted): ReadResult =>
     readEach(parse(raw), (fields) => translate(fields, receivedAt));
+
+/** Whether an event says which email it is about. */
+const namesEmail = ({ email, sendId, messageIds }: ReadNotice): boolean =>
+  email !== null || sendId !== null || messageIds.length > 0;
 
 const readEach = (body: unknown, translate: (fields: Fields) => Translated): ReadResult => {
   const { events, path, pathOf } = eventsOf(body);
@@ -53,12 +57,16 @@ const readEach = (body: unknown, translate: (fields: Fields) => Translated): Rea
   }
   const notices: ReadNotice[] = [];
   const errors: ReadResult['errors'] = [];
-  let asideCount = events.length === 0 ? 1 : 0;
+  let asideCount = 0;
   for (const [index, event] of events.entries()) {
     const read = translate(readObject(event));
     if (read === 'aside') asideCount += 1;
     else if ('missing' in read) errors.push({ index, path: pathOf(index), message: read.missing });
-    else notices.push(...read);
+    else {
+      const naming = read.filter(namesEmail);
+      if (naming.length === 0 && read.length > 0) asideCount += 1;
+      notices.push(...naming);
+    }
   }
   return { notices, errors, ...(asideCount > 0 ? { asideCount } : {}) };
 };

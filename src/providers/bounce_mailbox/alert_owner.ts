@@ -1,6 +1,6 @@
 import * as alerts from '../../alerts/alerts.ts';
 import type { Scope } from '../../base/db.ts';
-import { isExplained, toFailure } from '../failures.ts';
+import { explanations, isExplained } from '../failures.ts';
 import { findProvider } from '../queries.ts';
 import type { MailboxRow } from './queries.ts';
 
@@ -33,7 +33,7 @@ export const alertMailbox = async (
   if (PASSING.includes(failure) && failure_count < ALERTED_FAILURES_MIN) return;
   const row = await findProvider(scope, providerId);
   if (!row) return;
-  const { cause, fix } = toFailure(failure);
+  const { cause, fix } = explanations[failure];
   await alerts.openAlert(scope, {
     kind: 'mailbox_failing',
     subject: providerId,

@@ -1,10 +1,10 @@
-import { isExplained, toFailure } from '../failures.ts';
+import { explanations, isExplained } from '../failures.ts';
 import type { MailboxRow } from './queries.ts';
 import type { BounceMailbox } from './schema.ts';
 
 const failureOf = ({ failure, failed_at }: MailboxRow): BounceMailbox['failure'] =>
   failure !== null && failed_at !== null && isExplained(failure)
-    ? { ...toFailure(failure), at: failed_at.toISOString() }
+    ? { reason: failure, ...explanations[failure], at: failed_at.toISOString() }
     : null;
 
 /** Returns a bounce mailbox as the API shows it. */

@@ -62,6 +62,61 @@ describe('a hard bounce by email', () => {
     expect(await stand()).toMatchObject({ status: 'bounced' });
   });
 
+  const OTHERS = 'To: ann@example.net\r\nSubject: Welcome';
+  test.each([
+    ['alone', (id: string) => dsn({ to: EMAIL, headers: id })],
+    ['with To and Subject', (id: string) => dsn({ to: EMAIL, headers: `${id}\r\n${OTHERS}` })],
+    ['after a blank line', (id: string) => dsn({ to: EMAIL, headers: `\r\n${id}\r\n${OTHERS}` })],
+    [
+      'in a returned email',
+      (id: string) =>
+        dsn({ to: EMAIL, headers: `${id}\r\n${OTHERS}` }).replace(
+          'text/rfc822-headers',
+          'message/rfc822',
+        ),
+    ],
+    [
+      'in a part with a charset and a description',
+      (id: string) =>
+        dsn({ to: EMAIL, headers: `${id}\r\n${OTHERS}` }).replace(
+          'text/rfc822-headers',
+          'Text/RFC822-headers; charset=us-ascii\r\nContent-Description: Undelivered Message Headers',
+        ),
+    ],
+    [
+      'with From',
+      (id: string) => dsn({ to: EMAIL, headers: `From: hello@shop.test\r\n${id}\r\n${OTHERS}` }),
+    ],
+    [
+      'with Date',
+      (id: string) =>
+        dsn({ to: EMAIL, headers: `Date: Fri, 27 Nov 2026 20:50:00 +0000\r\n${id}\r\n${OTHERS}` }),
+    ],
+    [
+      'with a Return-Path',
+      (id: string) =>
+        dsn({ to: EMAIL, headers: `Return-Path: <hello@shop.test>\r\n${id}\r\n${OTHERS}` }),
+    ],
+    [
+      'with Received',
+      (id: string) => dsn({ to: EMAIL, headers: `Received: from a by b\r\n${id}\r\n${OTHERS}` }),
+    ],
+  ])('is matched by the send id as the only id, %s', async (_how, report) => {
+    const providerId = await connect();
+    const { send, stand } = await sendToAnn(providerId);
+    imap.deliver(report(`X-Trunkline-Send-Id: ${send.sendId}`));
+    expect(await read(providerId)).toMatchObject({ usedCount: 1 });
+    expect(await stand()).toMatchObject({ status: 'bounced' });
+  });
+
+  test('is matched by the envelope sender of a returned header without an id', async () => {
+    const providerId = await connect();
+    const { mail, stand } = await sendToAnn(providerId);
+    imap.deliver(dsn({ to: EMAIL, headers: `Return-Path: <${mail.from}>\r\n${OTHERS}` }));
+    await read(providerId);
+    expect(await stand()).toMatchObject({ status: 'bounced' });
+  });
+
   test('without VERP comes to the bounce address, and without that to the sender', async () => {
     const fixed = await connect({ verp: false });
     expect((await sendToAnn(fixed)).mail.from).toBe('bounces@shop.test');

@@ -33,6 +33,10 @@ describe('a report changes nothing', () => {
       'with an unknown send id',
       () => dsn({ to: EMAIL, headers: `Message-ID: <a@b.c>\r\nX-Trunkline-Send-Id: ${newId()}` }),
     ],
+    [
+      'with nothing but an unknown send id',
+      () => dsn({ to: EMAIL, headers: `X-Trunkline-Send-Id: ${newId()}` }),
+    ],
     ['that is a complaint about an unknown email', () => arf({ to: EMAIL })],
   ])('%s', async (_how, report) => {
     const providerId = await connect({ after_read: 'delete' });
@@ -52,6 +56,19 @@ describe('a report changes nothing', () => {
     // The mailbox is one and the same: its own provider still reads the report.
     expect(await read(own)).toMatchObject({ readCount: 1, usedCount: 1 });
     expect(await one.stand()).toMatchObject({ status: 'bounced' });
+  });
+
+  test('with nothing but the send id, by another provider or project', async () => {
+    const [own, other] = [await connect(), await connect()];
+    const one = await sendToAnn(own);
+    const sendId = `X-Trunkline-Send-Id: ${one.send.sendId}`;
+    imap.deliver(dsn({ to: EMAIL, headers: sendId }));
+    expect(await read(other)).toMatchObject({ readCount: 1, usedCount: 0 });
+    const { project } = world.api;
+    world.api.project = await createProject(world.database.deps, 'another');
+    expect(await read(await connect())).toMatchObject({ readCount: 1, usedCount: 0 });
+    world.api.project = project;
+    await unchanged(one);
   });
 
   test('with the token or the message id of another project', async () => {

@@ -242,7 +242,7 @@ describe('several events in one body', () => {
     const dialect = dialectOf('sparkpost');
     const many = (count: number) => Array.from({ length: count }, () => ({ msys: {} }));
     expect(await readAs(dialect, many(EVENTS_MAX))).toMatchObject({ asideCount: EVENTS_MAX });
-    expect(await readAs(dialect, [])).toMatchObject({ notices: [], errors: [], asideCount: 1 });
+    expect(await readAs(dialect, [])).toEqual({ notices: [], errors: [] });
     await expect(async () => readAs(dialect, many(EVENTS_MAX + 1))).rejects.toMatchObject({
       reason: 'invalid_request',
     });

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { EVENTS_MAX } from '../../../src/feedback/dialects/dialect.ts';
 import type { Source } from '../../../src/feedback/dialects/dialects.ts';
 import { STORED_AT_ONCE_MAX } from '../../../src/feedback/take.ts';
+import { createProject } from '../../../src/projects/projects.ts';
 import { projectTold } from '../project_told.ts';
 import { expectRefusal, testApi } from '../../support/api.ts';
 import { testDatabase } from '../../support/database.ts';
@@ -104,9 +105,7 @@ describe.each(BAD)('%s', (slug, bounceOf, complaintOf) => {
 
 test.each<[string, unknown]>([
   ['sparkpost', [{ msys: {} }]],
-  ['sparkpost', []],
   ['resend', resendEvent('domain.updated')],
-  ['sendgrid', []],
   ['brevo', brevoEvent('list_addition')],
   ['postmark', postmarkEvent('Inbound')],
 ])('200: a test of the URL of %s is ignored, and counted: %j', async (slug, body) => {
@@ -114,6 +113,28 @@ test.each<[string, unknown]>([
     status: 200,
     body: { received: 1, accepted: 0, duplicates: 0, ignored: 1, errors: [] },
   });
+});
+
+test.each(['sparkpost', 'sendgrid', 'brevo', 'mailjet'])(
+  '200: an empty array of %s holds no event',
+  async (slug) => {
+    expect(await post(slug, [])).toMatchObject({
+      status: 200,
+      body: { received: 0, accepted: 0, duplicates: 0, ignored: 0, errors: [] },
+    });
+  },
+);
+
+test('200: an event that names no email counts as ignored, and is no last event', async () => {
+  api.project = await createProject(database.deps, 'names nothing');
+  expect((await post('postmark', { RecordType: 'Bounce' })).body).toEqual({
+    received: 1,
+    accepted: 0,
+    duplicates: 0,
+    ignored: 1,
+    errors: [],
+  });
+  expect((await hooks.describe('postmark')).last_notices).toEqual([]);
 });
 
 test('200: of a batch the good events count, and the others are named', async () => {

@@ -31,7 +31,7 @@ const ORDER: ('label' | 'input' | 'description' | 'error')[] = [
 const errorsOf = (error: unknown): Errors => {
   const failure = failureOf(error);
   const suspect = failure && SUSPECTS[failure.reason];
-  return { ...issuesOf(error), ...(failure && suspect ? { [suspect]: failure.fix } : {}) };
+  return { ...issuesOf(error), ...(failure && suspect ? { [suspect]: failure.cause } : {}) };
 };
 
 const Failure = ({ error, fields }: { error: unknown; fields: string[] }) => {

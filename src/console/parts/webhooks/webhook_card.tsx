@@ -8,6 +8,13 @@ import { When } from '../when.tsx';
 import { SetUp } from './set_up.tsx';
 import { isInUse, stateOf } from './webhook_state.ts';
 
+const outcomes: Record<Webhook['last_notices'][number]['outcome'], string> = {
+  suppressed: 'suppressed the address',
+  recorded: 'recorded',
+  ignored: 'no effect',
+  foreign: 'no effect: this project did not send that email through this provider',
+};
+
 const LastEvent = ({ webhook: { last_notices } }: { webhook: Webhook }) => {
   const [last] = last_notices;
   if (!last) {
@@ -20,7 +27,7 @@ const LastEvent = ({ webhook: { last_notices } }: { webhook: Webhook }) => {
   return (
     <Group gap={6}>
       <Text size="sm" c="dimmed">
-        Last event: {inWords(last.kind)} ({last.outcome}),
+        Last event: {inWords(last.kind)} ({outcomes[last.outcome]}),
       </Text>
       <When at={last.received_at} />
     </Group>

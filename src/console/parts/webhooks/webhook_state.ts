@@ -1,4 +1,5 @@
 import type { Webhook } from '../../api.ts';
+import { mayBeStrangers } from '../refused_words.ts';
 
 /** Whether a post was taken after the last that was refused. */
 export const isMended = ({ refused, last_notices: [last] }: Webhook): boolean =>
@@ -18,7 +19,9 @@ export const isInUse = (webhook: Webhook): boolean =>
 /** Returns how a webhook stands, in words and a color. */
 export const stateOf = (webhook: Webhook): { word: string; color: string } => {
   if (webhook.refused !== null && !isMended(webhook))
-    return { word: 'Refusing posts', color: 'red' };
+    return mayBeStrangers(webhook)
+      ? { word: 'Some posts refused', color: 'orange' }
+      : { word: 'Refusing posts', color: 'red' };
   if (webhook.pending_topics.length > 0) return { word: 'Topic waiting', color: 'orange' };
   return webhook.last_notices.length > 0
     ? { word: 'Receiving events', color: 'green' }

@@ -67,7 +67,7 @@ export const brevo = {
     steps: [
       'Open Transactional, Settings, Webhook at Brevo, and add a webhook.',
       'Enter this URL, with the webhook token at its end.',
-      'A webhook of the API of Brevo can send the token as bearer token: leave it out of the URL.',
+      'If you create the webhook by the API of Brevo, it can send the token as bearer token, not in the URL.',
     ],
     subscribeTo: [
       'Delivered',
