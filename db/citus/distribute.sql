@@ -75,6 +75,7 @@ select create_distributed_table('providers.domain_changes', 'project_id', coloca
 
 select create_distributed_table('automations.automations', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.versions', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('automations.commands', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.triggers', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.segment_triggers', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.segment_readers', 'project_id', colocate_with => 'ingest.events');

@@ -9,7 +9,6 @@ import {
   makeEnvelopeSender,
   testMailbox,
 } from './bounce_mailbox/bounce_mailbox.ts';
-import { toAccountAnswer } from './account_answer.ts';
 import { countCheck } from './checks.ts';
 import { networkOf } from './network.ts';
 import { serviceOf } from './email_service.ts';
@@ -148,8 +147,8 @@ const keepNote = async (
 ): Promise<void> => {
   const isOfToday = (await noteTest(scope, row, note)) !== null;
   if (note.failure !== null) {
-    const reply = 'reply' in outcome ? outcome.reply : undefined;
-    const why = { reason: note.failure, answer: toAccountAnswer(reply) };
+    // A test shows the class of a failure, never what the other side said: an editor chooses its host.
+    const why = { reason: note.failure, answer: null };
     const isParked = isParking(outcome) && (await parkProvider(scope, row, why)) !== null;
     if (isParked) await alertParked(scope, row.provider_id, why);
     return;

@@ -54,6 +54,7 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'events.list': 'query viewer',
   'events.names': 'query viewer',
   'events.latest': 'subscription viewer',
+  'sends.countRejected': 'query viewer',
   'sends.list': 'query viewer',
   'sends.latest': 'subscription viewer',
   'sends.read': 'query viewer',

@@ -65,11 +65,11 @@ describe('a refused login', () => {
     expect(rows).toEqual([{ parked_answer: null }]);
   });
 
-  test('that parks at a test message is kept, too', async () => {
+  test('that parks at a test message shows no words: an editor chooses the host of a test', async () => {
     const id = await createOne();
     refuseLogin();
     expect((await sendTest(id)).status).toBe(422);
-    expect((await read(id)).body.parked.answer).toMatchObject({ code: 535 });
+    expect((await read(id)).body).toMatchObject({ status: 'parked', parked: { answer: null } });
   });
 });
 
