@@ -40,6 +40,7 @@ const ofSends = (subject: Subject): Page[] => {
     ]),
     ...pages('sends.read', [['one', { sendId }]]),
     ...pages('previews.open', [['one', { sendId }]]),
+    ...pages('sends.countRejected', [['of a reason', { reason: 'message_refused' }]]),
     ...pages('sends.silences', [['all', {}]]),
     ...pages('feedback.ofSend', [['one', { sendId }]]),
     ...pages('automations.explainSend', [['one', { sendId }]]),
