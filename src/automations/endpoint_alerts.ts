@@ -55,6 +55,6 @@ export const alertFailing = (
     details: detailsOf(failing),
   });
 
-/** Resolves that alert: a delivery came through, or somebody changed the endpoint. Locks the alert. */
+/** Resolves that alert: a delivery came through, or a person changed the endpoint. Locks the alert. */
 export const resolveFailing = (scope: Scope, endpointId: string): Promise<number> =>
   alerts.resolveAlert(scope, endpointId, 'endpoint_failing');

@@ -12,7 +12,7 @@ import { stopSends } from './stop.ts';
 export const haltSends = (scope: Scope, automationId: string, stop: Halt) =>
   insertHalt(scope, automationId, stop);
 
-/** Ends the pause of an automation's email; `releasePaused` makes due what was put off meanwhile. */
+/** Ends the pause of an automation's email; `releasePaused` makes due what was postponed meanwhile. */
 export const goOnSending = (scope: Scope, automationId: string) => deleteHalt(scope, automationId);
 
 /** Cancels queued email of an archived automation, at most `sendsMax`. Returns how many. */

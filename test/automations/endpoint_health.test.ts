@@ -17,7 +17,7 @@ const api = testApi(database);
 const sink = httpsSink({ usually: () => ({ status: 204 }) });
 beforeEach(() => sink.reset());
 
-/** An endpoint that is to be told of some alerts. */
+/** An endpoint with so many alerts to deliver. */
 const waiting = async (count: number) => {
   const world = await subscribed(database, api, sink);
   const { id } = await world.makeEndpoint(['system.*']);

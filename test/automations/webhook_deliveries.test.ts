@@ -21,7 +21,7 @@ const api = testApi(database);
 const sink = httpsSink({ usually: () => ({ status: 204 }) });
 beforeEach(() => sink.reset());
 
-/** A project whose endpoint is to be told of some alerts. */
+/** A project whose endpoint has so many alerts to deliver. */
 const withAlerts = async (count: number, path = '/hooks') => {
   const world = await subscribed(database, api, sink);
   const endpoint = await world.makeEndpoint(['system.*'], path);

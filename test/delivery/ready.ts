@@ -1,6 +1,6 @@
 import type { Ready } from '../../src/providers/providers.ts';
 
-/** A provider ready to be used, which nobody connects to. */
+/** A provider ready to be used, without connections. */
 export const readyOf = (projectId: string, providerId: string): Ready => ({
   projectId,
   providerId,

@@ -25,7 +25,7 @@ export const Moved = z
       description: `People on the active version now. Each step counts at most ${PEOPLE_AT_STEP_MAX}.`,
     }),
     stayed: people.meta({ description: 'People at a step that the version lacks.' }),
-    left: people.meta({ description: 'People whom a job is still to move.' }),
+    left: people.meta({ description: 'People that a job is still to move.' }),
     version: z.int().nullable(),
   })
   .meta({ examples: [{ on_it: 1, stayed: 0, left: 0, version: 2 }] });

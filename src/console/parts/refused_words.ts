@@ -70,7 +70,7 @@ export const adviceOn = (vendor: Vendor, error: string): string => {
   return ofTopic ?? ofSigner ?? advice[error] ?? FALLBACK;
 };
 
-/** Errors that a post of anybody gets, whatever the provider does: the URL of a webhook is no secret. */
+/** Errors that any stranger's post gets, whatever the provider does: the URL of a webhook is no secret. */
 const OF_STRANGERS = ['invalid_token', 'invalid_signature', 'foreign_topic'];
 
 /** Whether refused posts may be those of strangers, while the provider posts as it should. */

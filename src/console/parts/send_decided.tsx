@@ -74,7 +74,7 @@ const Provider = ({ projectId, send: { provider_id: providerId } }: Props) => {
   );
 };
 
-/** When a queued send is tried next, at the end of what it waits for; null where it is due, or nobody knows. */
+/** When a queued send is tried next, at the end of what it waits for; null where it is due, or unknown. */
 const nextTryOf = ({ status, due_at, waits_for }: SendDetail): string | null => {
   if (status !== 'queued' || due_at === null) return null;
   if (waits_for !== null && waits_for.until === null) return null;

@@ -36,7 +36,7 @@ describe('the collected replies', () => {
 test.each([
   ['the facts', [...facts.replies, ...facts.answers]],
   ['the collected ones', [...collected.replies, ...collected.answers]],
-])('none of %s about the side that sends would end a send, or suppress anybody', (_, judged) => {
+])('none of %s about the side that sends would end a send, or suppress a person', (_, judged) => {
   const harmful = judged.filter(({ wouldEnd, wouldSuppress }) => wouldEnd || wouldSuppress);
   expect(describeMisses(harmful)).toEqual([]);
 });
