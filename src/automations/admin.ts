@@ -28,8 +28,6 @@ import { Activate, NewAutomation, NewVersion, Rename } from './shown.ts';
 
 export { endpointProcedures } from './endpoint_procedures.ts';
 
-/** People at a step are counted so far. */
-
 const OfVersion = OfAutomation.extend({ version: z.int().min(1) });
 
 const readProcedures = {

@@ -214,7 +214,6 @@ export const advance = async (scope: Scope): Promise<Advanced> => {
   const runs = await moveClaimed(
     scope,
     claimed.filter((run) => !isFrozen(run)),
-    await readClock(scope),
   );
   const done = runs.length > 0 ? await walkWhatGoes(scope, runs, profileOf) : [];
   const providerIds = new Set(done.flatMap(({ queuedFor }) => [...queuedFor]));

@@ -92,3 +92,14 @@ export const readDefinitions = async (
     return definition;
   };
 };
+
+/** The same for some versions of one automation. */
+export const readVersions = async (
+  scope: Scope,
+  automationId: string,
+  versions: readonly number[],
+): Promise<(version: number) => Definition> => {
+  const refOf = (version: number): VersionRef => ({ automation_id: automationId, version });
+  const definitionOf = await readDefinitions(scope, versions.map(refOf));
+  return (version) => definitionOf(refOf(version));
+};

@@ -1,13 +1,8 @@
 import type { Eraser } from '../base/whole_person.ts';
 import { walkPages } from '../base/pages.ts';
-import {
-  cancelRuns,
-  deleteLogs,
-  deleteRefusals,
-  deleteWaits,
-  listRunIds,
-} from './erase_queries.ts';
+import { cancelRuns, deleteLogs, deleteRefusals, listRunIds } from './erase_queries.ts';
 import type { RunId } from './erase_queries.ts';
+import { deleteWaits } from './wait_queries.ts';
 
 /** How many runs one transaction of an erase looks at. */
 const ERASE_RUNS_MAX = 500;

@@ -77,13 +77,6 @@ export const cancelRuns = async ({ tx, projectId }: Scope, runIds: string[]): Pr
   return rowCount;
 };
 
-/** Forgets what runs waited for. */
-export const deleteWaits = ({ tx, projectId }: Scope, runIds: string[]) =>
-  tx.query(sql.unsafe`
-    delete from automations.waits
-    where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
-  `);
-
 /** Forgets by which events identities were not taken. */
 export const deleteRefusals = ({ tx, projectId }: Scope, identityIds: string[]) =>
   tx.query(sql.unsafe`

@@ -5,6 +5,7 @@ import * as delivery from '../delivery/delivery.ts';
 import { beginCommand } from './commands/commands.ts';
 import { commonSteps } from './commands/common_steps.ts';
 import { deleteCommands } from './commands/queries.ts';
+import { readVersions } from './definitions.ts';
 import { countInsideUpTo, PEOPLE_AT_STEP_MAX } from './life_queries.ts';
 import {
   deleteTrigger,
@@ -182,13 +183,16 @@ export const moveInside = async (scope: Scope, automationId: string): Promise<Mo
   const { active_version: to } = await hold(scope, automationId);
   if (to === null) throw refuseState('A draft has no active version. Activate it first.');
   await beginCommand(scope, automationId, { kind: 'move', toVersion: to });
+  const places = await countInsideUpTo(scope, automationId, PEOPLE_AT_STEP_MAX);
+  const versions = new Set(places.map(({ version }) => version));
+  const definitionOf = await readVersions(scope, automationId, [to, ...versions]);
+  const placeOf = ({ version, step_id }: (typeof places)[number]): keyof Moved => {
+    if (version === to) return 'on_it';
+    return commonSteps(definitionOf(version), definitionOf(to)).includes(step_id)
+      ? 'left'
+      : 'stayed';
+  };
   const moved: Moved = { on_it: 0, stayed: 0, left: 0 };
-  const target = await findVersion(scope, automationId, to);
-  for (const at of await countInsideUpTo(scope, automationId, PEOPLE_AT_STEP_MAX)) {
-    const origin = at.version === to ? target : await findVersion(scope, automationId, at.version);
-    const isCommon = commonSteps(origin, target).includes(at.step_id);
-    const place = at.version === to ? 'on_it' : isCommon ? 'left' : 'stayed';
-    moved[place] += at.people;
-  }
+  for (const place of places) moved[placeOf(place)] += place.people;
   return moved;
 };

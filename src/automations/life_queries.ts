@@ -13,7 +13,7 @@ const Shown = z.strictObject({
 });
 
 /** Runs that have not ended, without tests: the index `runs_inside`. */
-const isInside = sql.fragment`run.status in ('active', 'paused') and not run.is_test`;
+export const isInside = sql.fragment`run.status in ('active', 'paused') and not run.is_test`;
 
 /**
  * Counts the people at each step of each version, at most `peopleMax` of a step, and says whether there are more. One

@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { deleteWaits } from './wait_queries.ts';
 import type { Outcome } from './world.ts';
 
 export type Ended = { runId: string; outcome: Outcome };
 
 /** Ends runs, each with why; what a test was sent to is forgotten. */
-export const endRuns = async ({ tx, projectId }: Scope, ended: readonly Ended[]): Promise<void> => {
+export const endRuns = async (scope: Scope, ended: readonly Ended[]): Promise<void> => {
   if (ended.length === 0) return;
+  const { tx, projectId } = scope;
   await tx.query(sql.unsafe`
     update automations.runs as run
     set status = 'ended', outcome = ended.outcome, step_id = null, wake_at = null, waits_until = null,
@@ -24,13 +26,10 @@ export const endRuns = async ({ tx, projectId }: Scope, ended: readonly Ended[])
     ) as ended (run_id, outcome)
     where run.project_id = ${projectId} and run.run_id = ended.run_id
   `);
-  await tx.query(sql.unsafe`
-    delete from automations.waits
-    where project_id = ${projectId} and run_id = any (${sql.array(
-      ended.map(({ runId }) => runId),
-      'uuid',
-    )})
-  `);
+  await deleteWaits(
+    scope,
+    ended.map(({ runId }) => runId),
+  );
 };
 
 export type Waiting = { runId: string; stepId: string; until: Date; wakeAt: Date };

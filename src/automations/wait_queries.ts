@@ -50,6 +50,18 @@ export const deleteStepWaits = async (
   `);
 };
 
+/** Deletes all that runs wait for. */
+export const deleteWaits = async (
+  { tx, projectId }: Scope,
+  runIds: readonly string[],
+): Promise<void> => {
+  if (runIds.length === 0) return;
+  await tx.query(sql.unsafe`
+    delete from automations.waits
+    where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')})
+  `);
+};
+
 const Awaited = z.strictObject({
   name: z.string(),
   external_id: z.string().nullable(),

@@ -11,6 +11,10 @@ const sayTooFew = (trustedProxies: number): string =>
   'requests under the address of the nearest proxy. Set TRUSTED_PROXIES to the number of reverse proxies in front, ' +
   'and configure each of them to append to X-Forwarded-For';
 
+/** The address that the outermost trusted proxy names. Node joins a header that was sent several times. */
+const forwardedOf = ({ headers }: IncomingMessage, trustedProxies: number): string | null =>
+  findForwardedAddress(String(headers['x-forwarded-for'] ?? ''), trustedProxies);
+
 /**
  * Sets `ctx.ip`, which all limits count by: the address that the outermost trusted proxy names, else the one that is
  * connected. Logs once that X-Forwarded-For has fewer addresses than TRUSTED_PROXIES.
@@ -19,7 +23,7 @@ export const readClientAddress = ({ config, log }: Pick<Deps, 'config' | 'log'>)
   const { trustedProxies } = config;
   let isWarned = false;
   return (ctx, next) => {
-    const forwarded = findForwardedAddress(ctx.get('x-forwarded-for'), trustedProxies);
+    const forwarded = forwardedOf(ctx.req, trustedProxies);
     if (trustedProxies > 0 && forwarded === null && !isWarned && !PROBES.has(ctx.path)) {
       isWarned = true;
       log.warn(sayTooFew(trustedProxies));
@@ -32,10 +36,8 @@ export const readClientAddress = ({ config, log }: Pick<Deps, 'config' | 'log'>)
 /** Returns what reads the same address of a request before it is handled. */
 export const addressReader =
   ({ config }: Pick<Deps, 'config'>) =>
-  ({ headers, socket }: IncomingMessage): string => {
-    const forwarded = [headers['x-forwarded-for'] ?? []].flat().join();
-    return findForwardedAddress(forwarded, config.trustedProxies) ?? socket.remoteAddress ?? '';
-  };
+  (request: IncomingMessage): string =>
+    forwardedOf(request, config.trustedProxies) ?? request.socket.remoteAddress ?? '';
 
 /** Returns what an operator has to set behind https, and what happens until then; or null. */
 export const findProxyWarning = (config: Deps['config']): string | null =>

@@ -40,7 +40,7 @@ export class OwedAnswers {
     const { onIncoming } = parser;
     parser.onIncoming = (...request) => {
       const next = onIncoming.apply(parser, request);
-      return this.#full.has(socket) ? STOP_PARSING : next;
+      return this.isFull(socket) ? STOP_PARSING : next;
     };
   }
 

@@ -1,12 +1,10 @@
 // Whether an endpoint takes its deliveries: what the API shows, and the alert that the owner gets in the Console.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openAlert } from '../../src/alerts/alerts.ts';
 import {
   ENDPOINT_ALERT_MINUTES,
   ENDPOINT_FAILURES_MAX,
   ENDPOINT_REFUSALS_MAX,
 } from '../../src/automations/subscriptions/delivery_limits.ts';
-import { PARKED } from '../alerts/parked.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { httpsSink } from '../support/https_sink.ts';
@@ -22,11 +20,7 @@ const waiting = async (count: number) => {
   const world = await subscribed(database, api, sink);
   const { id } = await world.makeEndpoint(['system.*']);
   const path = `/v1/webhook-endpoints/${id}`;
-  const add = async (more: number, prefix = 'relay') => {
-    for (let nth = 0; nth < more; nth += 1)
-      await world.within((scope) => openAlert(scope, { ...PARKED, subject: `${prefix} ${nth}` }));
-    await world.announce();
-  };
+  const { openAlerts: add } = world;
   await add(count);
   const alerts = async (status: 'open' | 'all' = 'open') =>
     (await world.ask('GET', `/v1/alerts?status=${status}`)).body.items.filter(

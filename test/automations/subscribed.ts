@@ -1,12 +1,14 @@
 // Endpoints that subscribe, and what a worker does for their deliveries.
 import { Webhook } from 'standardwebhooks';
 import { expect } from 'vitest';
+import { openAlert } from '../../src/alerts/alerts.ts';
 import { announceAlerts } from '../../src/automations/automations.ts';
 import { subscribedWebhooks } from '../../src/automations/subscriptions/webhook_schema.ts';
 import { deliverNext } from '../../src/automations/subscriptions/deliver.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { createProject } from '../../src/projects/projects.ts';
+import { PARKED } from '../alerts/parked.ts';
 import type { TestApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
 import type { HttpsSink } from '../support/https_sink.ts';
@@ -50,6 +52,11 @@ export const subscribed = async (database: TestDatabase, api: TestApi, sink: Htt
       )
     ).rows;
   const announce = () => within(announceAlerts);
+  const openAlerts = async (count: number, prefix = 'relay') => {
+    for (let nth = 0; nth < count; nth += 1)
+      await within((scope) => openAlert(scope, { ...PARKED, subject: `${prefix} ${nth}` }));
+    await announce();
+  };
   const update = (set: string) =>
     database.owner.query(`update automations.webhook_deliveries set ${set} where project_id = $1`, [
       projectId,
@@ -66,6 +73,7 @@ export const subscribed = async (database: TestDatabase, api: TestApi, sink: Htt
     deliver,
     listRows,
     announce,
+    openAlerts,
     update,
     updateEndpoint,
   };

@@ -25,11 +25,7 @@ beforeEach(() => sink.reset());
 const withAlerts = async (count: number, path = '/hooks') => {
   const world = await subscribed(database, api, sink);
   const endpoint = await world.makeEndpoint(['system.*'], path);
-  const alert = async (more: number, prefix = 'relay') => {
-    for (let nth = 0; nth < more; nth += 1)
-      await world.within((scope) => openAlert(scope, { ...PARKED, subject: `${prefix} ${nth}` }));
-    await world.announce();
-  };
+  const { openAlerts: alert } = world;
   await alert(count);
   const read = async () => (await world.ask('GET', `/v1/webhook-endpoints/${endpoint.id}`)).body;
   const statuses = async () => (await world.listRows(endpoint.id)).map(({ status }) => status);

@@ -1,8 +1,10 @@
 import type { Scope } from '../../base/db.ts';
 import type { Hint } from '../../base/hints.ts';
 import * as delivery from '../../delivery/delivery.ts';
-import { readDefinitions } from '../definitions.ts';
+import { readVersions } from '../definitions.ts';
+import { countInsideUpTo } from '../life_queries.ts';
 import { readClock } from '../run_queries.ts';
+import { endRuns } from '../stand_queries.ts';
 import { commonSteps } from './common_steps.ts';
 import {
   countChanged,
@@ -12,13 +14,7 @@ import {
   listCommands,
 } from './queries.ts';
 import type { Command, CommandKind } from './queries.ts';
-import {
-  endRunsInside,
-  holdMovable,
-  listVersionsInside,
-  moveRuns,
-  thawRuns,
-} from './run_queries.ts';
+import { holdMovable, holdUnended, moveRuns, thawRuns } from './run_queries.ts';
 
 /** How many runs, and how many sends, one transaction of a command changes. */
 export const PIECE_ROWS_MAX = 1_000;
@@ -42,10 +38,20 @@ const resumeSome = async (scope: Scope, { automation_id: automationId }: Command
     await delivery.releasePaused(scope, automationId, PIECE_ROWS_MAX),
   ]);
 
+const endRunsOf = async (scope: Scope, automationId: string, isTest: boolean): Promise<number> => {
+  const asked = { runsMax: PIECE_ROWS_MAX, isTest };
+  const runIds = await holdUnended(scope, automationId, asked);
+  await endRuns(
+    scope,
+    runIds.map((runId) => ({ runId, outcome: 'archived' })),
+  );
+  return runIds.length;
+};
+
 const endSome = async (scope: Scope, { automation_id: automationId }: Command): Promise<Piece> =>
   sum([
-    await endRunsInside(scope, automationId, { runsMax: PIECE_ROWS_MAX, isTest: false }),
-    await endRunsInside(scope, automationId, { runsMax: PIECE_ROWS_MAX, isTest: true }),
+    await endRunsOf(scope, automationId, false),
+    await endRunsOf(scope, automationId, true),
     await delivery.cancelQueued(scope, automationId, PIECE_ROWS_MAX),
   ]);
 
@@ -54,15 +60,14 @@ const moveSome = async (
   { automation_id: automationId, to_version: to, requested_at: startedBy }: Command,
 ): Promise<Piece> => {
   if (to === null) return { changed: 0, isMore: false };
-  const versions = await listVersionsInside(scope, automationId);
-  const refs = [to, ...versions].map((version) => ({ automation_id: automationId, version }));
-  const definitionOf = await readDefinitions(scope, refs);
-  const stepsOf = (version: number) => definitionOf({ automation_id: automationId, version });
+  const places = await countInsideUpTo(scope, automationId, 1);
+  const versions = new Set(places.map(({ version }) => version));
+  const definitionOf = await readVersions(scope, automationId, [to, ...versions]);
   const now = await readClock(scope);
   let changed = 0;
   for (const from of versions) {
     if (from === to || changed === PIECE_ROWS_MAX) continue;
-    const stepIds = commonSteps(stepsOf(from), stepsOf(to));
+    const stepIds = commonSteps(definitionOf(from), definitionOf(to));
     const runsMax = PIECE_ROWS_MAX - changed;
     const runIds = await holdMovable(scope, automationId, { from, stepIds, startedBy, runsMax });
     await moveRuns(scope, runIds, { to, now });

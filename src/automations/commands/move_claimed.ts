@@ -1,5 +1,6 @@
 import type { Scope } from '../../base/db.ts';
 import { readDefinitions } from '../definitions.ts';
+import { readClock } from '../run_queries.ts';
 import type { DueRun } from '../run_queries.ts';
 import { commonSteps } from './common_steps.ts';
 import { moveRuns } from './run_queries.ts';
@@ -8,11 +9,7 @@ import { moveRuns } from './run_queries.ts';
  * Moves those of some claimed runs that a move concerns whose pieces have not come to them yet: a command counts for
  * every person from its moment on. Returns the runs as they are then.
  */
-export const moveClaimed = async (
-  scope: Scope,
-  runs: readonly DueRun[],
-  now: Date,
-): Promise<DueRun[]> => {
+export const moveClaimed = async (scope: Scope, runs: readonly DueRun[]): Promise<DueRun[]> => {
   const concerned = runs.flatMap((run) =>
     run.moves_to === null ? [] : [run, { ...run, version: run.moves_to }],
   );
@@ -28,6 +25,7 @@ export const moveClaimed = async (
     movedTo.set(to, [...(movedTo.get(to) ?? []), runId]);
     return { ...run, version: to };
   });
+  const now = await readClock(scope);
   for (const [to, runIds] of movedTo) await moveRuns(scope, runIds, { to, now });
   return moved;
 };

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { sql } from '../../base/db.ts';
 import type { Scope } from '../../base/db.ts';
+import { isInside } from '../life_queries.ts';
+import { deleteWaits } from '../wait_queries.ts';
 
 const RunId = z.strictObject({ run_id: z.uuid() });
-const Version = z.strictObject({ version: z.int() });
-
-const uuids = (ids: readonly string[]) => sql.array([...ids], 'uuid');
 
 /** Makes frozen runs active again, at most `runsMax`. Returns how many. */
 export const thawRuns = async (
@@ -26,68 +25,22 @@ export const thawRuns = async (
   return rowCount;
 };
 
-/** Ends runs that have not ended, at most `runsMax`, with what they wait for. Returns how many. */
-export const endRunsInside = async (
+/** Locks runs that have not ended, at most `runsMax`, and returns their ids: of people, or tests. */
+export const holdUnended = async (
   { tx, projectId }: Scope,
   automationId: string,
   { runsMax, isTest }: { runsMax: number; isTest: boolean },
-): Promise<number> => {
-  const ofKind = isTest ? sql.fragment`run.is_test` : sql.fragment`not run.is_test`;
-  const ended = await tx.any(sql.type(RunId)`
-    update automations.runs
-    set status = 'ended', outcome = 'archived', step_id = null, wake_at = null, waits_until = null,
-      test_recipient = null, ended_at = now()
-    where project_id = ${projectId} and run_id = any (array(
-      select run.run_id from automations.runs as run
-      where run.project_id = ${projectId} and run.automation_id = ${automationId}
-      and run.status in ('active', 'paused') and ${ofKind}
-      limit ${runsMax}
-      for no key update
-    ))
-    returning run_id
+): Promise<string[]> => {
+  const isOfKind = isTest
+    ? sql.fragment`run.status in ('active', 'paused') and run.is_test`
+    : isInside;
+  const rows = await tx.any(sql.type(RunId)`
+    select run.run_id from automations.runs as run
+    where run.project_id = ${projectId} and run.automation_id = ${automationId} and ${isOfKind}
+    limit ${runsMax}
+    for no key update
   `);
-  await deleteWaitsOf(
-    { tx, projectId },
-    ended.map(({ run_id }) => run_id),
-  );
-  return ended.length;
-};
-
-const deleteWaitsOf = async (
-  { tx, projectId }: Pick<Scope, 'tx' | 'projectId'>,
-  runIds: readonly string[],
-): Promise<void> => {
-  if (runIds.length === 0) return;
-  await tx.query(sql.unsafe`
-    delete from automations.waits where project_id = ${projectId} and run_id = any (${uuids(runIds)})
-  `);
-};
-
-/** Lists the versions that runs inside follow: one look into the index for each. */
-export const listVersionsInside = async (
-  { tx, projectId }: Scope,
-  automationId: string,
-): Promise<number[]> => {
-  const inside = sql.fragment`run.project_id = ${projectId} and run.automation_id = ${automationId}
-    and run.status in ('active', 'paused') and not run.is_test`;
-  const rows = await tx.any(sql.type(Version)`
-    with recursive known as (
-      (
-        select run.version from automations.runs as run
-        where ${inside}
-        order by run.version limit 1
-      )
-      union all
-      select next.version from known
-      cross join lateral (
-        select run.version from automations.runs as run
-        where ${inside} and run.version > known.version
-        order by run.version limit 1
-      ) as next
-    )
-    select version from known
-  `);
-  return rows.map(({ version }) => version);
+  return rows.map(({ run_id }) => run_id);
 };
 
 type Movable = { from: number; stepIds: readonly string[]; startedBy: Date; runsMax: number };
@@ -101,7 +54,7 @@ export const holdMovable = async (
   const rows = await tx.any(sql.type(RunId)`
     select run.run_id from automations.runs as run
     where run.project_id = ${projectId} and run.automation_id = ${automationId} and run.version = ${from}
-    and run.status in ('active', 'paused') and not run.is_test
+    and ${isInside}
     and run.step_id = any (${sql.array([...stepIds], 'text')})
     and run.started_at <= ${sql.timestamp(startedBy)}
     limit ${runsMax}
@@ -115,14 +68,15 @@ export const holdMovable = async (
  * what the other version waits for.
  */
 export const moveRuns = async (
-  { tx, projectId }: Scope,
+  scope: Scope,
   runIds: readonly string[],
   { to, now }: { to: number; now: Date },
 ): Promise<void> => {
   if (runIds.length === 0) return;
+  const { tx, projectId } = scope;
   await tx.query(sql.unsafe`
     update automations.runs set version = ${to}, wake_at = least(wake_at, ${sql.timestamp(now)})
-    where project_id = ${projectId} and run_id = any (${uuids(runIds)})
+    where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')})
   `);
-  await deleteWaitsOf({ tx, projectId }, runIds);
+  await deleteWaits(scope, runIds);
 };
