@@ -20,8 +20,8 @@ export const deleteHalt = ({ tx, projectId }: Scope, automationId: string) =>
 type Queued = { reason: string | null; sendsMax: number };
 
 /**
- * Locks queued sends of an automation, the first due first: one look into the index for each provider and priority,
- * however many the automation has sent.
+ * Locks queued sends of an automation without tests, the first due first: one look into the index for each provider and
+ * priority, however many the automation has sent.
  */
 const queuedOf = (
   { projectId }: Scope,
@@ -34,7 +34,7 @@ const queuedOf = (
     select send.send_id from delivery.sends as send
     where send.project_id = ${projectId} and send.provider_id = provider.provider_id
     and send.priority = lane.priority and send.automation_id = ${automationId} and send.status = 'queued'
-    and (${reason}::text is null or send.status_reason = ${reason}::text)
+    and not send.is_test and (${reason}::text is null or send.status_reason = ${reason}::text)
     order by send.due_at, send.send_id
     limit ${sendsMax}
     for update

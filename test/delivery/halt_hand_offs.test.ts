@@ -165,12 +165,13 @@ test('a halt that is just being lifted is waited for by nobody', async () => {
   await lifting.query('commit');
 });
 
-test('queued email of an archived automation is cancelled in pieces, that of others is not', async () => {
+test('queued email of an archived automation is cancelled in pieces, that of others and of tests is not', async () => {
   const { projectId, sends, person, plan, halt } = opened();
   const first = await plan(await person());
   const { automationId, providerId } = first;
   const second = await plan(await person(), { automationId, providerId });
   const other = await plan(await person(), { providerId });
+  const tried = await plan(await person(), { automationId, providerId, isTest: true });
   await insertBareProvider(database, projectId, providerId);
   await halt(first, 'automation_archived');
   const cancel = () => sends.within((scope) => cancelQueued(scope, automationId, 1));
@@ -180,5 +181,6 @@ test('queued email of an archived automation is cancelled in pieces, that of oth
       status: 'cancelled',
       status_reason: 'automation_archived',
     });
-  expect(await sends.read(other.sendId)).toMatchObject({ status: 'queued' });
+  for (const { sendId } of [other, tried])
+    expect(await sends.read(sendId)).toMatchObject({ status: 'queued' });
 });
