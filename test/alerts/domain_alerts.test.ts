@@ -21,7 +21,9 @@ const list = async (status: 'open' | 'all' = 'open') =>
   (await inProject(named.deps, projectId, (scope) => pageAlerts(scope, { status, limit: 50 })))
     .items;
 const check = async () => {
-  await named.owner.query('update providers.domain_checks set next_check_at = now()');
+  await named.owner.query(
+    "update providers.domain_checks set next_check_at = now() - interval '1 ms'",
+  );
   await checkDomains(asWorker(named))({}, undefined as never);
 };
 

@@ -34,11 +34,13 @@ const listAnnounced = async (): Promise<string[]> => {
 };
 
 const takeTurn = async (providerId: string): Promise<void> => {
-  await database.owner.query('update delivery.sends set due_at = now() where provider_id = $1', [
-    providerId,
-  ]);
   await database.owner.query(
-    'update providers.paces set opened_until = now() where provider_id = $1 and opened_until is not null',
+    "update delivery.sends set due_at = now() - interval '1 ms' where provider_id = $1",
+    [providerId],
+  );
+  await database.owner.query(
+    `update providers.paces set opened_until = now() - interval '1 ms'
+    where provider_id = $1 and opened_until is not null`,
     [providerId],
   );
   await sendQueued(database.deps, {

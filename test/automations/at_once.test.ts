@@ -98,7 +98,8 @@ describe('a frequency cap', () => {
     expect(runs).toHaveLength(2);
     const wake = (at: number) =>
       database.owner.query(
-        'update automations.runs set wake_at = now(), waits_until = now() where run_id = $1',
+        `update automations.runs
+        set wake_at = now() - interval '1 ms', waits_until = now() - interval '1 ms' where run_id = $1`,
         [runs[at].run_id],
       );
     await wake(0);

@@ -129,8 +129,10 @@ test(`an endpoint that fails for ${ENDPOINT_ALERT_MINUTES} minutes alerts, not b
   const { send, alerts, updateEndpoint, update } = await waiting(ENDPOINT_FAILURES_MAX);
   sink.play('/hooks', { status: 503 });
   const fail = async (failingFor: string) => {
-    await updateEndpoint(`failing_since = now() - interval '${failingFor}', paused_until = now()`);
-    await update('due_at = now()');
+    await updateEndpoint(
+      `failing_since = now() - interval '${failingFor}', paused_until = now() - interval '1 ms'`,
+    );
+    await update("due_at = now() - interval '1 ms'");
     await send();
   };
   await send();
@@ -139,8 +141,8 @@ test(`an endpoint that fails for ${ENDPOINT_ALERT_MINUTES} minutes alerts, not b
   await fail(`${ENDPOINT_ALERT_MINUTES} minutes`);
   expect(await alerts()).toMatchObject([{ details: { reason: 'no_delivery' } }]);
   sink.forgive();
-  await updateEndpoint('paused_until = now()');
-  await update('due_at = now()');
+  await updateEndpoint("paused_until = now() - interval '1 ms'");
+  await update("due_at = now() - interval '1 ms'");
   await send();
   expect(await alerts()).toEqual([]);
 });

@@ -72,9 +72,10 @@ test('POST archive 200: also what waited while it was paused, once its turn come
   await post(`/${id}/pause`);
   await handOver(id);
   await post(`/${id}/archive`);
-  await database.owner.query('update delivery.sends set due_at = now() where automation_id = $1', [
-    id,
-  ]);
+  await database.owner.query(
+    "update delivery.sends set due_at = now() - interval '1 ms' where automation_id = $1",
+    [id],
+  );
   expect(await handOver(id)).toMatchObject({
     status: 'cancelled',
     status_reason: 'automation_archived',

@@ -53,7 +53,7 @@ test('it is tried again after twice as long each time, and given up after ten fa
     );
     waits.push(rows[0]?.waits ?? NaN);
     await database.owner.query(
-      'update automations.runs set wake_at = now() where project_id = $1',
+      "update automations.runs set wake_at = now() - interval '1 ms' where project_id = $1",
       [projectId],
     );
   }

@@ -42,10 +42,10 @@ describe('a delivery that fails', () => {
       { status: 'waiting', attempts: 1, reason: 'refused' },
     ]);
     expect(await deliver(id)).toBe(0);
-    await update('due_at = now()');
+    await update("due_at = now() - interval '1 ms'");
     await deliver(id);
     expect(await listRows(id)).toMatchObject([{ status: 'waiting', reason: 'no_answer' }]);
-    await update('due_at = now()');
+    await update("due_at = now() - interval '1 ms'");
     await deliver(id);
     expect(await listRows(id)).toMatchObject([{ status: 'delivered', attempts: 3, reason: null }]);
     expect(new Set(verified(sink, secret).map((one) => one.id)).size).toBe(1);
@@ -84,7 +84,7 @@ describe('a delivery that fails', () => {
     const { id, deliver, update, listRows } = await withAlerts(1);
     await update(`status = 'calling', attempts = 1, due_at = now() + interval '1 minute'`);
     expect(await deliver(id)).toBe(0);
-    await update('due_at = now()');
+    await update("due_at = now() - interval '1 ms'");
     expect(await deliver(id)).toBe(1);
     expect(await listRows(id)).toMatchObject([{ status: 'delivered', attempts: 2 }]);
   });
@@ -102,12 +102,12 @@ describe('an endpoint that is dead', () => {
     expect((await read()).failing_since).toEqual(expect.any(String));
     // It is paused: nothing is tried, however much is due.
     expect(await deliver(id)).toBe(0);
-    await updateEndpoint('paused_until = now()');
+    await updateEndpoint("paused_until = now() - interval '1 ms'");
     expect(await deliver(id)).toBe(1);
 
     sink.forgive();
-    await updateEndpoint('paused_until = now()');
-    await update('due_at = now()');
+    await updateEndpoint("paused_until = now() - interval '1 ms'");
+    await update("due_at = now() - interval '1 ms'");
     await deliver(id);
     expect((await read()).failing_since).toBeNull();
     expect(new Set(await statuses())).toEqual(new Set(['delivered']));
@@ -191,7 +191,7 @@ describe('what waits', () => {
     const { id, projectId, deliver, update, listRows } = await withAlerts(1);
     await update(`expires_at = now() + interval '1 minute'`);
     expect((await pruneDeliveries(database.deps, projectId)).dropped).toBe(0);
-    await update('expires_at = now()');
+    await update("expires_at = now() - interval '1 ms'");
     expect(await deliver(id)).toBe(0);
     expect((await pruneDeliveries(database.deps, projectId)).dropped).toBe(1);
     expect(await listRows(id)).toMatchObject([{ status: 'dropped', reason: 'expired' }]);

@@ -183,7 +183,9 @@ describe('a call', () => {
       `update automations.calls set status = 'calling', attempts = 1, lease_until = now() + interval '1 hour'`,
     );
     expect(await world.call()).toBe(false);
-    await database.owner.query(`update automations.calls set lease_until = now()`);
+    await database.owner.query(
+      `update automations.calls set lease_until = now() - interval '1 ms'`,
+    );
     expect(await world.call()).toBe(true);
     expect(await world.calls()).toMatchObject([{ status: 'delivered', attempts: 2 }]);
   });
@@ -208,7 +210,7 @@ describe('secrets', () => {
     if (!request) throw new Error('nobody was told');
     for (const secret of [old, next]) expect(verify(secret, request)).toBeTypeOf('object');
     await database.owner.query(
-      `update automations.endpoint_secrets set expires_at = now() where expires_at is not null`,
+      `update automations.endpoint_secrets set expires_at = now() - interval '1 ms' where expires_at is not null`,
     );
     expect(await secrets()).toEqual([next]);
     for (let at = 0; at < SECRETS_MAX + 2; at += 1) await rotate(newId());

@@ -35,7 +35,7 @@ const planAll = async () => {
 };
 const makeDue = () =>
   database.owner.query(
-    `update delivery.sends set due_at = now() where send_id in (
+    `update delivery.sends set due_at = now() - interval '1 ms' where send_id in (
        select send_id from delivery.sends where due_at > now() and status = 'queued' limit ${PLANNED})`,
   );
 

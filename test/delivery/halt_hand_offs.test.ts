@@ -76,7 +76,7 @@ test('one that is paused after the claim is not begun, whatever else keeps it', 
   }
   const both = await leased(await person());
   await halt(both, 'automation_paused');
-  await sends.update(both.sendId, 'expires_at = now()');
+  await sends.update(both.sendId, "expires_at = now() - interval '1 ms'");
   expect(await sends.begin(both)).toBe('expired');
 });
 

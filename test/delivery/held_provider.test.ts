@@ -35,14 +35,16 @@ const takeTurn = (providerId: string) =>
 
 /** Makes the time of a hold pass. */
 const endHold = (providerId: string) =>
-  database.owner.query('update providers.paces set opened_until = now() where provider_id = $1', [
-    providerId,
-  ]);
+  database.owner.query(
+    "update providers.paces set opened_until = now() - interval '1 ms' where provider_id = $1",
+    [providerId],
+  );
 
 const makeDue = (providerId: string) =>
-  database.owner.query('update delivery.sends set due_at = now() where provider_id = $1', [
-    providerId,
-  ]);
+  database.owner.query(
+    "update delivery.sends set due_at = now() - interval '1 ms' where provider_id = $1",
+    [providerId],
+  );
 
 const LIMIT = { code: 550, text: '5.4.5 Daily user sending limit exceeded.' };
 

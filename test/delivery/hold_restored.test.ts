@@ -53,7 +53,7 @@ test('what is planned from then on is new', async () => {
 test('whoever finds out that it was not sent has it sent', async () => {
   const { hold, read, sends, send } = await waiting(BEFORE, BEFORE);
   await hold();
-  await sends.update(send.sendId, `status = 'queued', due_at = now()`);
+  await sends.update(send.sendId, `status = 'queued', due_at = now() - interval '1 ms'`);
   const [claimed] = await sends.claim(send.providerId);
   expect(claimed).toMatchObject({ send_id: send.sendId, attempt: 2 });
   expect(await sends.begin(send, undefined, 2)).toBe('handing_off');

@@ -35,7 +35,7 @@ describe('quiet hours', () => {
     expect(await waitsFor(send.sendId)).toBeLessThanOrEqual(2 * HOUR);
     expect(await sends.claim(send.providerId)).toEqual([]);
     expect(await isTold(projectId)).toBe(0);
-    await sends.update(send.sendId, `due_at = now(), limits = '{"zone": "UTC"}'`);
+    await sends.update(send.sendId, `due_at = now() - interval '1 ms', limits = '{"zone": "UTC"}'`);
     await sends.claim(send.providerId);
     expect(await sends.begin(send)).toBe('handing_off');
     expect(await sends.read(send.sendId)).toMatchObject({ status_reason: null, attempt_count: 1 });
@@ -64,7 +64,7 @@ describe('quiet hours', () => {
     expect(await sends.begin(send)).toBe('queued');
     const { due_at, expires_at } = await sends.read(send.sendId);
     expect(due_at.getTime()).toBeGreaterThan(expires_at.getTime());
-    await sends.update(send.sendId, 'expires_at = now()');
+    await sends.update(send.sendId, "expires_at = now() - interval '1 ms'");
     await sends.within(expireSends);
     expect(await sends.read(send.sendId)).toMatchObject({ status: 'expired' });
   });
@@ -72,7 +72,7 @@ describe('quiet hours', () => {
   test('do not stop what something else stops: that is told', async () => {
     const { sends, person, leased } = limitedSends(database);
     const send = await leased(await person(), { limits: QUIET_NOW });
-    await sends.update(send.sendId, 'expires_at = now()');
+    await sends.update(send.sendId, "expires_at = now() - interval '1 ms'");
     expect(await sends.begin(send)).toBe('expired');
   });
 });
@@ -115,7 +115,7 @@ describe('a frequency cap', () => {
       expect(await sends.begin(second)).toBe('queued');
       expect(await waitsFor(second.sendId)).toBeLessThanOrEqual(MOMENT_SECONDS);
       await sends.end(first.sendId, 'rejected', { reason: 'sender_not_verified' });
-      await sends.update(second.sendId, 'due_at = now()');
+      await sends.update(second.sendId, "due_at = now() - interval '1 ms'");
       await sends.claim(second.providerId);
       expect(await sends.begin(second)).toBe('handing_off');
     },
@@ -132,7 +132,7 @@ describe('a frequency cap', () => {
       'update identity.identities set profile_id = own_profile_id where identity_id = $1',
       [device.identityId],
     );
-    await sends.update(send.sendId, 'due_at = now()');
+    await sends.update(send.sendId, "due_at = now() - interval '1 ms'");
     await sends.claim(send.providerId);
     expect(await sends.begin(send)).toBe('handing_off');
   });
@@ -222,7 +222,7 @@ describe('a frequency cap', () => {
     await sends.claim(send.providerId);
     expect(await sends.begin(send, OWNER, 2)).toBe('queued');
     await sends.update(other.sendId, `handed_off_at = now() - interval '1 day'`);
-    await sends.update(send.sendId, 'due_at = now()');
+    await sends.update(send.sendId, "due_at = now() - interval '1 ms'");
     await sends.claim(send.providerId);
     expect(await sends.begin(send, OWNER, 2)).toBe('handing_off');
   });

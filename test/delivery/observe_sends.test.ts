@@ -119,7 +119,7 @@ const ENDS: [string, string | null, (world: Opened) => Promise<unknown>][] = [
     'expired',
     async ({ sends, send, begun }) => {
       await sends.claim(send.providerId);
-      await sends.update(send.sendId, 'expires_at = now()');
+      await sends.update(send.sendId, "expires_at = now() - interval '1 ms'");
       await begun();
     },
   ],
@@ -127,7 +127,7 @@ const ENDS: [string, string | null, (world: Opened) => Promise<unknown>][] = [
     'expired while it waits',
     'expired',
     async ({ sends, send, within }) => {
-      await sends.update(send.sendId, 'expires_at = now()');
+      await sends.update(send.sendId, "expires_at = now() - interval '1 ms'");
       await within((scope) => expireSends(scope));
     },
   ],

@@ -42,7 +42,7 @@ test('where only email that is under way decides, the next one waits a moment', 
   expect(await sends.begin(second)).toBe('queued');
   expect(await waitsFor(second.sendId)).toBeLessThanOrEqual(10);
   await sends.end(first.sendId, 'rejected');
-  await sends.update(second.sendId, 'due_at = now()');
+  await sends.update(second.sendId, "due_at = now() - interval '1 ms'");
   await sends.claim(second.providerId);
   expect(await sends.begin(second)).toBe('handing_off');
 });

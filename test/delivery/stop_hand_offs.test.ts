@@ -29,8 +29,8 @@ const planned = async (count: number) => {
 test('each of several is asked for itself, and the first reason that stops it is told', async () => {
   const { projectId, sends, all, stop } = await planned(5);
   const [free, expired, erased, left, both] = all as [NewSend, NewSend, NewSend, NewSend, NewSend];
-  await sends.update(expired.sendId, 'expires_at = now()');
-  await sends.update(both.sendId, 'expires_at = now()');
+  await sends.update(expired.sendId, "expires_at = now() - interval '1 ms'");
+  await sends.update(both.sendId, "expires_at = now() - interval '1 ms'");
   await database.owner.query(
     'update profiles.profiles set erasure_id = $1 where project_id = $2 and profile_id = $3',
     [newId(), projectId, erased.profileId],

@@ -20,7 +20,7 @@ test('what was taken before, is leased, is not due or has expired is left', asyn
   const [taken = '', leased = '', early = '', expired = '', left] = await plan(newId(), 5);
   await sends.update(leased, "lease_owner = 'w', lease_until = now() + interval '1 minute'");
   await sends.update(early, "due_at = now() + interval '1 minute'");
-  await sends.update(expired, 'expires_at = now()');
+  await sends.update(expired, "expires_at = now() - interval '1 ms'");
   expect(await take(10, [taken])).toEqual([left]);
 });
 

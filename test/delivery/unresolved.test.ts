@@ -60,7 +60,7 @@ const STOPS: [string, string, (one: Unresolved) => Promise<unknown>][] = [
     'expired',
     async ({ sends, send }) => {
       await sends.claim(send.providerId);
-      await sends.update(send.sendId, 'expires_at = now()');
+      await sends.update(send.sendId, "expires_at = now() - interval '1 ms'");
       expect(await sends.begin(send, OWNER, 2)).toBe('unknown');
     },
   ],
@@ -68,7 +68,7 @@ const STOPS: [string, string, (one: Unresolved) => Promise<unknown>][] = [
     'expired while it waits',
     'expired',
     async ({ sends, send }) => {
-      await sends.update(send.sendId, 'expires_at = now()');
+      await sends.update(send.sendId, "expires_at = now() - interval '1 ms'");
       await sends.within((scope) => expireSends(scope));
     },
   ],

@@ -94,7 +94,7 @@ test('GET 200: a rate, but not of a send that waits for its own next try', async
     reason: 'throttled',
     until,
   });
-  await sends.update(sendId, 'due_at = now()');
+  await sends.update(sendId, "due_at = now() - interval '1 ms'");
   expect((await read()).waits_for).toEqual({ ...nothing, because: 'rate' });
 });
 

@@ -6,7 +6,9 @@ export const leftovers: [what: string, how: string, plant: (client: pg.Client) =
     'a send is due',
     'of a provider that is left alone for ever',
     async (client) => {
-      await client.query(`update delivery.sends set status = 'queued', due_at = now()`);
+      await client.query(
+        `update delivery.sends set status = 'queued', due_at = now() - interval '1 ms'`,
+      );
       await client.query('delete from providers.paces');
       await client.query(
         `insert into providers.paces (project_id, provider_id, wakes_at)

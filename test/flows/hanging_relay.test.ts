@@ -70,9 +70,10 @@ test(
     const [send] = await world.sendsTo('locked-out');
     expect(send).toMatchObject({ status: 'queued' });
 
-    await world.owner.query(`update delivery.sends set expires_at = now() where recipient = $1`, [
-      addressOf('locked-out'),
-    ]);
+    await world.owner.query(
+      `update delivery.sends set expires_at = now() - interval '1 ms' where recipient = $1`,
+      [addressOf('locked-out')],
+    );
     await until(
       'what waits too long ends as expired, also while the provider is parked',
       async () => {

@@ -30,7 +30,7 @@ const worlds = () => {
 };
 /** Lets time pass for the circuit, the retries and what was learned. */
 const later = `
-  update providers.paces set opened_until = now(), next_at = now(), wakes_at = null;
+  update providers.paces set opened_until = now() - interval '1 ms', next_at = now() - interval '1 ms', wakes_at = null;
   update delivery.sends set due_at = now() - interval '1 minute' where status = 'queued'`;
 
 describe.concurrent('a relay that refuses connections', () => {

@@ -113,7 +113,9 @@ describe.each(kinds)('with %s', (_how, makeBackup) => {
       const backup = await makeBackup(world.url);
 
       // After it: everybody is mailed, somebody new too, and one of them is erased.
-      await ask(`update delivery.sends set due_at = now() where status = 'queued'`);
+      await ask(
+        `update delivery.sends set due_at = now() - interval '1 ms' where status = 'queued'`,
+      );
       service = await world.start('all');
       await until('the pending event is looked at', async () => {
         const rows = await ask(`select from automations.runs where status = 'active'`);
@@ -131,7 +133,9 @@ describe.each(kinds)('with %s', (_how, makeBackup) => {
       await service.stop();
 
       await backup.restore();
-      await ask(`update delivery.sends set due_at = now() where status = 'queued'`);
+      await ask(
+        `update delivery.sends set due_at = now() - interval '1 ms' where status = 'queued'`,
+      );
       service = await world.start('all');
       expect(ledger('replay').stdout).toContain('1 of 1 erasures');
       await until('the pending event is looked at again', async () => {

@@ -217,7 +217,8 @@ test('a run that cannot be advanced does not hold up the events that started oth
   await flush(projectId, [newEvent({ name: 'broken' })]);
   await run(projectId);
   await database.owner.query(
-    `update automations.runs set status = 'active', step_id = 'address', wake_at = now(), ended_at = null
+    `update automations.runs
+    set status = 'active', step_id = 'address', wake_at = now() - interval '1 ms', ended_at = null
     where project_id = $1`,
     [projectId],
   );

@@ -107,7 +107,7 @@ describe('a relay that says at RCPT that the account itself is suspended', () =>
     const { project_id: projectId } = api.project;
     const sends = sendsOf(database, projectId);
     for (let attempts = 2; attempts <= CIRCUIT_FAILURES + 1; attempts += 1) {
-      await sends.update(sendId, 'due_at = now()');
+      await sends.update(sendId, "due_at = now() - interval '1 ms'");
       const turning = { projectId, providerId: id, owner: OWNER, signal: NEVER, takeBounce };
       await sendQueued(database.deps, turning);
       await until('it is queued again', async () => {

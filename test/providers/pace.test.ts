@@ -109,7 +109,7 @@ describe('a rate', () => {
       rate: expect.closeTo(20, 0),
     });
     expect(await claim(10)).toMatchObject({ taken: 0, limitedBy: 'pause' });
-    await update("next_at = now(), learned_at = now() - interval '1 hour'");
+    await update("next_at = now() - interval '1 ms', learned_at = now() - interval '1 hour'");
     expect((await within((scope) => findState(scope, providerId)))?.rate).toBe(100);
     expect((await claim(1_000)).taken).toBeGreaterThan(90);
   });

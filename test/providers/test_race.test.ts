@@ -118,7 +118,9 @@ test('P4: what was begun is known before its first byte: a repetition after a cr
     failure: { reason: 'outcome_unknown' },
   });
   // What a process that died leaves behind: the key without its answer, its lease over.
-  await database.owner.query(`update http.idempotency_keys set claimed_until = now()`);
+  await database.owner.query(
+    `update http.idempotency_keys set claimed_until = now() - interval '1 ms'`,
+  );
   const again = await send(id, to, headers);
   expectRefusal(again, 'provider_test_failed');
   expect([again.body.reason, sent()]).toEqual(['outcome_unknown', 1]);

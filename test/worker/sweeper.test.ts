@@ -111,7 +111,8 @@ describe.concurrent('queued sends without a job', () => {
     await until('the first is mailed', async () => (await statusOf('first')) === 'accepted');
     await worker.stop();
     await world.owner.query(
-      `update delivery.sends set status = 'queued', attempt_count = 0, due_at = now() where recipient = $1`,
+      `update delivery.sends set status = 'queued', attempt_count = 0, due_at = now() - interval '1 ms'
+      where recipient = $1`,
       [addressOf('first')],
     );
     await world.owner.query('delete from delivery.attempts');

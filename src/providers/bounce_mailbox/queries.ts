@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../../base/db.ts';
 import type { Scope } from '../../base/db.ts';
+import { nowInMs } from '../../base/now_in_ms.ts';
 import { AFTER_READ, MAILBOX_SECURE } from './schema.ts';
 
 const Mailbox = z.strictObject({
@@ -171,7 +172,7 @@ export const writeTestPassed = async (
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision}
   `);
   await tx.query(sql.unsafe`
-    update providers.bounce_mailboxes set next_read_at = now()
+    update providers.bounce_mailboxes set next_read_at = ${nowInMs}
     where project_id = ${projectId} and provider_id = ${provider_id} and revision = ${revision} and claim_id is null
   `);
   return rowCount > 0;

@@ -101,7 +101,9 @@ export const mailboxWorld = () => {
 
   /** Makes a mailbox due. */
   const makeDue = () =>
-    database.owner.query('update providers.bounce_mailboxes set next_read_at = now()');
+    database.owner.query(
+      "update providers.bounce_mailboxes set next_read_at = now() - interval '1 ms'",
+    );
 
   return { database, sinks, imap, api, mailboxOf, connect, sendToAnn, read, makeDue };
 };

@@ -45,7 +45,8 @@ const each = async function* (ids: readonly string[], atEnd = (): void => {}) {
   yield* ids;
   atEnd();
 };
-const makeDue = () => named.owner.query('update providers.domain_checks set next_check_at = now()');
+const makeDue = () =>
+  named.owner.query("update providers.domain_checks set next_check_at = now() - interval '1 ms'");
 const run = (given = {}) => checkDomains(asWorker(named, given))({}, undefined as never);
 
 test('a new provider is checked at the next run, and again a day later', async () => {
