@@ -7,7 +7,7 @@ import type { WireMessage } from './transport.ts';
  * A body up to this is written at once with its end: one packet and one system call instead of three. A socket holds
  * twice as much before it asks its writer to wait.
  */
-const WRITTEN_TOGETHER_BYTES_MAX = 32 * 1024;
+export const WRITTEN_TOGETHER_BYTES_MAX = 32 * 1024;
 
 type Steps = { socket: Socket | null; onStart: () => void; onEnd: () => void };
 

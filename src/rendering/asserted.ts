@@ -75,8 +75,8 @@ const cut = (text: string): string => {
     : characters.slice(0, ASSERTED_CHARS_MAX).join('').trimEnd();
 };
 
-/** More than this is not read: what is left of it is cut shorter still. */
-const READ_CHARS_MAX = 3 * ASSERTED_CHARS_MAX;
+/** Cleaning reads so many characters of a text, and cuts what is left of them to ASSERTED_CHARS_MAX. */
+export const CLEANED_CHARS_MAX = 3 * ASSERTED_CHARS_MAX;
 
 /** The text with each character that stands for another one replaced, and without those that hide something. */
 const spellOut = (text: string): string =>
@@ -87,7 +87,7 @@ const spellOut = (text: string): string =>
 
 const cleanOnce = (text: string): string =>
   cut(
-    spellOut(text.slice(0, READ_CHARS_MAX))
+    spellOut(text.slice(0, CLEANED_CHARS_MAX))
       .split(' ')
       .filter((word) => word !== '' && !isLink(word))
       .join(' ')

@@ -15,8 +15,8 @@ export const SCHEMES = (
  * How many characters of one email are read for hosts, counted again where a piece is read in another way, and how deep
  * pieces are read in pieces. Mail software cuts an email of 100 KB.
  */
-const READ_CHARS_MAX = 4_000_000;
-const READ_DEPTH_MAX = 20;
+export const HOSTS_CHARS_MAX = 4_000_000;
+export const HOSTS_DEPTH_MAX = 20;
 
 /** An email has too much that could be a link to be read. */
 export class TooMuchToRead extends Error {
@@ -28,7 +28,7 @@ export class Hosts {
   readonly found = new Set<string>();
   readonly #read = new Set<string>();
   readonly #known: Hosts | null;
-  #charsLeft = READ_CHARS_MAX;
+  #charsLeft = HOSTS_CHARS_MAX;
   #depth = 0;
 
   /** Without what is found in pieces that others know. */
@@ -51,7 +51,7 @@ export class Hosts {
 
   /** Reads a piece of what is being read. */
   inside(read: () => void): void {
-    if (this.#depth === READ_DEPTH_MAX) throw new TooMuchToRead();
+    if (this.#depth === HOSTS_DEPTH_MAX) throw new TooMuchToRead();
     this.#depth += 1;
     read();
     this.#depth -= 1;

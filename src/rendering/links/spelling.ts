@@ -21,8 +21,8 @@ const decode = (text: string): string =>
 
 /** A host is decoded once; redirects and click tracking may decode a URL again. */
 const READINGS_MAX = 5;
-/** A compatible character may stand for eighteen others (NFKC): what becomes longer than this is not read. */
-const READ_CHARS_MAX = 1_000_000;
+/** A compatible character may stand for 18 others (NFKC). A text that becomes longer than this is not read. */
+export const SPELLING_CHARS_MAX = 1_000_000;
 /** A text of these characters reads as it is written. */
 const READ_AS_WRITTEN = /^[\x20-\x24\x26-\x7e]*$/;
 
@@ -39,7 +39,7 @@ export const readText = (text: string): string | null => {
       .replaceAll(UNSEEN, '')
       .replaceAll(DOTS, '.');
     if (next === read) return read;
-    if (next.length > READ_CHARS_MAX) return null;
+    if (next.length > SPELLING_CHARS_MAX) return null;
     read = next;
   }
   return null;
