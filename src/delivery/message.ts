@@ -69,9 +69,11 @@ const checkValues = (values: Record<string, string | null>): void => {
 };
 
 const hasLongLine = (raw: Buffer): boolean => {
-  for (let from = 0; from < raw.length;) {
-    const end = raw.indexOf('\r\n', from);
-    const to = end < 0 ? raw.length : end;
+  // A character of Latin 1 is a byte, and a string is searched without calls out of the engine.
+  const bytes = raw.toString('latin1');
+  for (let from = 0; from < bytes.length;) {
+    const end = bytes.indexOf('\r\n', from);
+    const to = end < 0 ? bytes.length : end;
     if (to - from > LINE_BYTES_MAX) return true;
     from = to + 2;
   }

@@ -5,22 +5,34 @@ import * as qp from 'nodemailer/lib/qp';
 
 /** An address with a name, which may be empty. */
 type Address = { name: string; address: string };
-/** A value that goes out exactly as it is, folded or not: nobody encodes it, so nobody checks it either. */
+/** A value that goes out exactly as it is, folded or not. Trunkline neither encodes nor checks it. */
 export type Prepared = { value: string; isFolded?: true };
 export type Fields = Readonly<Record<string, string | Address | Prepared>>;
 
-/** Knows how names, addresses and words go into headers (RFC 2047, RFC 5322 §3.4); it is never sent itself. */
+/** Knows how names, addresses and words go into headers (RFC 2047, RFC 5322 §3.4). It is never sent itself. */
 const words = new MimeNode();
+
+/** RFC 2045 §6.7 and §6.8, and where `foldLines` folds a field. */
+const ENCODED_LINE_CHARS = 76;
+
+/** ASCII without quotes and blanks at its ends, and a plain address: the library returns both as they are. */
+const PLAIN_TEXT = /^(?!.*(?:=\?|"))[!-~](?:[ -~]*[!-~])?$/;
+const PLAIN_ADDRESS = /^[\w+-]+(?:\.[\w+-]+)*@[a-z\d-]+(?:\.[a-z\d-]+)+$/;
+
+const encodeValue = (name: string, value: string | Address): string => {
+  if (typeof value !== 'string' && value.name === '' && PLAIN_ADDRESS.test(value.address))
+    return value.address;
+  if (typeof value === 'string' && PLAIN_TEXT.test(value)) return value;
+  return words.encodeHeaderValue(name, value);
+};
 
 /** One header field, folded where it may be (RFC 5322 §2.2.3). */
 const toField = (name: string, value: Fields[string]): string => {
   if (typeof value === 'string' || 'address' in value)
-    return foldLines(`${name}: ${words.encodeHeaderValue(name, value)}`);
+    return foldLines(`${name}: ${encodeValue(name, value)}`);
   return value.isFolded ? foldLines(`${name}: ${value.value}`) : `${name}: ${value.value}`;
 };
 
-/** RFC 2045 §6.7 and §6.8. */
-const ENCODED_LINE_CHARS = 76;
 const PLAIN = /^[\t\r\n\x20-\x7e]*$/;
 /** Where more than one byte of so many is outside of ASCII, base64 is shorter: it takes two more characters a byte. */
 const BASE64_SHARE = 6;
@@ -42,7 +54,7 @@ const encodeText = (text: string): { encoding: string; lines: string } => {
   const plain = toLines(text);
   if (PLAIN.test(plain) && !hasLongLine(plain)) return { encoding: '7bit', lines: plain };
   const bytes = Buffer.from(plain);
-  return isMostlyForeign(bytes)
+  return bytes.length > plain.length && isMostlyForeign(bytes)
     ? { encoding: 'base64', lines: base64.wrap(base64.encode(bytes), ENCODED_LINE_CHARS) }
     : { encoding: 'quoted-printable', lines: qp.wrap(qp.encode(bytes), ENCODED_LINE_CHARS) };
 };
@@ -55,7 +67,7 @@ const toPart = (type: string, text: string): string => {
 
 /** A text and the same as HTML, for readers to choose from (RFC 2046 §5.1.4). */
 const toAlternatives = (text: string, html: string): string => {
-  // Nobody can guess it, and "=_" comes about in no encoded text.
+  // Random, and no encoded text holds "=_".
   const boundary = `=_${crypto.randomUUID()}`;
   return [
     `Content-Type: multipart/alternative;\r\n boundary="${boundary}"\r\n\r\n`,

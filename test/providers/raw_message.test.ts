@@ -1,6 +1,8 @@
-// What we put together ourselves is read like what the mail library would have made of it.
+// Email software reads what Trunkline composes like what the mail library composes of the same parts.
 import fc from 'fast-check';
 import MailComposer from 'nodemailer/lib/mail-composer';
+import { foldLines } from 'nodemailer/lib/mime-funcs';
+import MimeNode from 'nodemailer/lib/mime-node';
 import PostalMime from 'postal-mime';
 import { expect, test } from 'vitest';
 import { toRaw } from '../../src/providers/raw_message.ts';
@@ -114,4 +116,38 @@ test('no two messages are told apart by the same boundary', () => {
   const boundaryOf = () =>
     /boundary="([^"]+)"/.exec(toRaw({}, { text: '', html: '' }).toString())?.[1];
   expect(new Set(Array.from({ length: 100 }, boundaryOf)).size).toBe(100);
+});
+
+const oneOf = (characters: string) => fc.constantFrom(...characters.split(''));
+const asciiText = fc.string({ unit: oneOf('aB1 .,:;"()<>@=?_-\\'), maxLength: 120 });
+const address = fc.oneof(
+  fc.emailAddress(),
+  fc
+    .tuple(
+      fc.string({ unit: oneOf('aB1._+-'), minLength: 1, maxLength: 70 }),
+      fc.string({ unit: oneOf('ab1.-X_'), minLength: 1, maxLength: 40 }),
+    )
+    .map(([user, domain]) => `${user}@${domain}`),
+  fc.constantFrom(
+    'a@xn--bcher-kva.example',
+    'a@xn--0.example',
+    'a@[127.0.0.1]',
+    'a@a..b',
+    'a@b.c.',
+  ),
+);
+
+test('plain fields are what the library writes of them', () => {
+  const library = new MimeNode();
+  fc.assert(
+    fc.property(asciiText, address, (subject, to) => {
+      const fields = { To: { name: '', address: to }, Subject: subject };
+      const expected = Object.entries(fields)
+        .filter(([, value]) => value !== '')
+        .map(([name, value]) => foldLines(`${name}: ${library.encodeHeaderValue(name, value)}`));
+      const [head] = toRaw(fields, { text: 'Hi', html: null }).toString().split('\r\nDate: ');
+      expect(head).toBe(expected.join('\r\n'));
+    }),
+    { numRuns: 2_000 },
+  );
 });
