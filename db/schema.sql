@@ -778,6 +778,7 @@ create table automations.runs (
   traceparent      text,
   source           text,
   is_bulk          boolean not null default false,
+  goes_first       boolean not null default false,
   constraint runs_pkey primary key (project_id, run_id),
   constraint runs_one_per_entry unique (project_id, automation_id, entry_key),
   constraint runs_project_id_automation_id_version_fkey foreign key (project_id, automation_id, version) references automations.versions(project_id, automation_id, version),
@@ -787,8 +788,8 @@ create table automations.runs (
 -- of a person: test_recipient
 create index runs_by_automation on automations.runs using btree (project_id, automation_id, run_id);
 create index runs_by_identity on automations.runs using btree (project_id, identity_id, run_id);
+create index runs_by_turn on automations.runs using btree (project_id, goes_first, wake_at) where (status = 'active'::text);
 create index runs_by_wake on automations.runs using btree (wake_at) where (status = 'active'::text);
-create index runs_due on automations.runs using btree (project_id, wake_at) where (status = 'active'::text);
 create index runs_failed on automations.runs using btree (project_id, automation_id, run_id) where (status = 'failed'::text);
 create index runs_in_test on automations.runs using btree (project_id, automation_id, run_id) where ((status = any (array['active'::text, 'paused'::text])) and is_test);
 create index runs_inside on automations.runs using btree (project_id, automation_id, version, step_id) where ((status = any (array['active'::text, 'paused'::text])) and (not is_test));

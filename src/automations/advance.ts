@@ -113,7 +113,8 @@ const keep = async (scope: Scope, stood: readonly Stood[], now: Date): Promise<b
       if (stand.kind === 'ended') return [];
       const until = compressed(run, stand.until, now);
       const wakeAt = isNew.has(run.run_id) ? now : until;
-      return [{ runId: run.run_id, stepId: stand.stepId, until, wakeAt }];
+      const goesFirst = isNew.has(run.run_id) && run.goes_first;
+      return [{ runId: run.run_id, stepId: stand.stepId, until, wakeAt, goesFirst }];
     }),
   );
   return isNew.size > 0;
@@ -189,11 +190,15 @@ const isFrozen = ({ automation_status, is_test }: DueRun): boolean =>
 
 /**
  * Takes due runs of the project and walks each until it waits or ends; those of an automation that is paused
- * are frozen where they are. Answers what to wake after the commit. A run that cannot be walked waits longer each
- * time and is given up in the end; it stops nobody else.
+ * are frozen where they are. Returns what to wake after the commit. A run that cannot be walked waits longer each
+ * time and is given up in the end, and the others go on. With `isFirstOnly` it takes only what an event has just
+ * started or woken.
  */
-export const advance = async (scope: Scope): Promise<Advanced> => {
-  const due = await listDueRuns(scope, CLAIM_RUNS_MAX);
+export const advance = async (
+  scope: Scope,
+  { isFirstOnly = false }: { isFirstOnly?: boolean } = {},
+): Promise<Advanced> => {
+  const due = await listDueRuns(scope, { runsMax: CLAIM_RUNS_MAX, isFirstOnly });
   if (due.length === 0) return { hints: [], isMore: false };
   // People first: whoever processes their events has locked them before it wakes their runs.
   const profileOf = await profiles.holdProfiles(
@@ -228,14 +233,16 @@ export const advance = async (scope: Scope): Promise<Advanced> => {
 };
 
 /**
- * The same after flushes that started runs. Where the runs could not be advanced, what was started stays, and more
- * is due: the job that advances them says why.
+ * Walks what flushes have just started or woken, in their transaction: an event does not wait for runs that are due by
+ * time. Where that fails, what was started stays, and more is due: the job that advances the runs says why.
  */
 export const advanceStarted = async (
   scope: Scope,
   done: readonly { started: number }[],
 ): Promise<Advanced> => {
   if (!done.some(({ started }) => started > 0)) return { hints: [], isMore: false };
-  const advanced = await attempt(scope, advance, { mayTimeOut: true });
+  const advanced = await attempt(scope, (inner) => advance(inner, { isFirstOnly: true }), {
+    mayTimeOut: true,
+  });
   return advanced.kind === 'done' ? advanced.value : { hints: [], isMore: true };
 };

@@ -26,7 +26,7 @@ export type NewRun = {
 
 const RunId = z.strictObject({ run_id: z.uuid() });
 
-/** Starts the runs whose entry is new, due at once; a second run for an entry is nobody's. */
+/** Starts the runs whose entry is new, due at once. An entry has one run; those of a bulk start go after others. */
 export const insertRuns = async (
   { tx, projectId }: Scope,
   runs: readonly NewRun[],
@@ -36,11 +36,12 @@ export const insertRuns = async (
   const rows = await tx.any(sql.type(RunId)`
     insert into automations.runs (project_id, run_id, automation_id, version, identity_id, trigger_event_id,
       trigger_event_at, trigger_entry, entry_key, status, step_id, wake_at, started_at, test_recipient, is_test,
-      may_call, traceparent, source, is_bulk)
+      may_call, traceparent, source, is_bulk, goes_first)
     select ${projectId}, run.run_id, run.automation_id, run.version, run.identity_id, run.event_id, run.event_at,
       run.entry, run.entry_key, 'active', run.step_id, ${nowInMs},
       statement_timestamp(),
-      run.test_recipient, run.test_recipient is not null, run.may_call, run.traceparent, run.source, run.is_bulk
+      run.test_recipient, run.test_recipient is not null, run.may_call, run.traceparent, run.source, run.is_bulk,
+      not run.is_bulk
     from unnest(
       ${column((run) => run.run_id, 'uuid')}, ${column((run) => run.automation_id, 'uuid')},
       ${column((run) => run.version, 'int4')}, ${column((run) => run.identity_id, 'uuid')},
@@ -76,6 +77,7 @@ const DueRun = z.strictObject({
   traceparent: z.string().nullable(),
   source: z.enum(['server', 'browser', 'system']).nullable(),
   is_bulk: z.boolean(),
+  goes_first: z.boolean(),
   /** When a backup was restored, of a run that was due before sending went on. */
   restored_at: z.date().nullable(),
   entries: z.int(),
@@ -88,26 +90,43 @@ export type DueRun = z.output<typeof DueRun>;
 
 const Due = z.strictObject({ run_id: z.uuid(), identity_id: z.uuid(), is_capped: z.boolean() });
 
+/** Of so many due runs that wait, one goes before the next run that an event has just started or woken. */
+const FIRST_PER_OTHER = 3;
+
 /**
- * Runs that are due, the longest first, and for whom: people are locked before their runs. Of a capped automation
- * it matters what else the person is sent meanwhile. None while sending is held.
+ * Returns runs that are due, and for whom: people are locked before their runs. What an event has just started or woken
+ * goes first, and every fourth is one of the others, which are due by time or of a bulk start; each kind in the order
+ * of time. Where a kind has too few, the other fills up. With `isFirstOnly` the others wait. Of a capped automation it
+ * matters which other email a person gets meanwhile. None while sending is held.
  */
-export const listDueRuns = ({ tx, projectId }: Scope, runsMax: number) =>
-  tx.any(sql.type(Due)`
+export const listDueRuns = (
+  { tx, projectId }: Scope,
+  { runsMax, isFirstOnly }: { runsMax: number; isFirstOnly: boolean },
+) => {
+  const listKind = (goesFirst: boolean, countMax: number) => sql.fragment`(
+    select run_id, identity_id, automation_id, version, wake_at, goes_first from automations.runs
+    where project_id = ${projectId} and status = 'active' and goes_first = ${goesFirst}
+    and wake_at <= statement_timestamp()
+    order by wake_at
+    limit ${countMax}
+  )`;
+  return tx.any(sql.type(Due)`
     select due.run_id, due.identity_id,
       coalesce(version.definition #> '{settings,frequency_cap}' <> 'null', false) as is_capped
     from (
-      select run_id, identity_id, automation_id, version, wake_at from automations.runs
-      where project_id = ${projectId} and status = 'active' and wake_at <= statement_timestamp()
-      and not base.is_sending_held()
-      order by wake_at
+      select waiting.*, row_number() over (partition by goes_first order by wake_at)
+        * case when goes_first then 1 else ${FIRST_PER_OTHER} end as turn
+      from (${listKind(true, runsMax)} union all ${listKind(false, isFirstOnly ? 0 : runsMax)}) as waiting
+      where not base.is_sending_held()
+      order by turn, goes_first desc
       limit ${runsMax}
     ) as due
     join automations.versions as version
       on version.project_id = ${projectId} and version.automation_id = due.automation_id
       and version.version = due.version
-    order by due.wake_at
+    order by due.turn, due.goes_first desc
   `);
+};
 
 /**
  * Takes those of some runs that are still due and that nobody else is walking, until the transaction ends. Locked
@@ -117,7 +136,7 @@ export const claimDueRuns = ({ tx, projectId }: Scope, runIds: readonly string[]
   tx.any(sql.type(DueRun)`
     select run.run_id, run.automation_id, run.version, run.identity_id, run.step_id, run.waits_until as until,
       run.wake_at, run.trigger_event_id, run.trigger_event_at, run.trigger_entry, run.started_at,
-      run.test_recipient, run.is_test, run.may_call, run.traceparent, run.source, run.is_bulk,
+      run.test_recipient, run.is_test, run.may_call, run.traceparent, run.source, run.is_bulk, run.goes_first,
       base.restored_before(run.wake_at) as restored_at,
       automation.status as automation_status,
       (

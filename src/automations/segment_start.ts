@@ -11,12 +11,15 @@ import {
   findSegmentStart,
   holdSegmentStart,
   insertSegmentStart,
+  isCrowded,
   moveSegmentStart,
 } from './segment_start_queries.ts';
 import type { SegmentStart } from './segment_start_queries.ts';
 
 /** How many people of a segment one transaction starts. */
 export const START_PEOPLE_MAX = 500;
+/** A start waits while so many runs of its project are due, so that it never outruns their walk. */
+export const START_DUE_RUNS_MAX = 5_000;
 
 /** Wakes a worker for the start of everybody in a segment. */
 export const segmentStartHint = (projectId: string, startId: string): Hint => ({
@@ -73,8 +76,9 @@ export type SegmentStarted = { started: number; isMore: boolean };
 const NOTHING: SegmentStarted = { started: 0, isMore: false };
 
 /**
- * Starts the next people of a segment, in the order of their ids, as often as the settings allow. A paused automation
- * is waited for; one that cannot be started by hand any more ends it.
+ * Starts the next people of a segment, in the order of their ids, as often as the settings allow. It waits while the
+ * automation is paused, and while START_DUE_RUNS_MAX runs are due: the sweeper wakes it again. An automation that can
+ * no longer be started by hand ends it.
  */
 export const startNextPeople = async (
   scope: Scope,
@@ -90,6 +94,7 @@ export const startNextPeople = async (
     if (kept?.status !== 'paused') await endSegmentStart(scope, startId, 'cancelled');
     return NOTHING;
   }
+  if (await isCrowded(scope, START_DUE_RUNS_MAX)) return NOTHING;
   const page = await segments.listMembers(scope, segmentId, { limit: peopleMax, afterId });
   const profileIds = page.map(({ profile_id }) => profile_id);
   const subjects = await findSubjects(scope, profileIds);

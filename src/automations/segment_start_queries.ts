@@ -47,6 +47,21 @@ export const holdSegmentStart = ({ tx, projectId }: Scope, startId: string) =>
     for update
   `);
 
+const Crowded = z.strictObject({ is_crowded: z.boolean() });
+
+/** Returns whether at least so many runs of the project are due that do not go first. */
+export const isCrowded = async ({ tx, projectId }: Scope, runsMax: number): Promise<boolean> => {
+  const { is_crowded } = await tx.one(sql.type(Crowded)`
+    select exists (
+      select from automations.runs
+      where project_id = ${projectId} and status = 'active' and not goes_first and wake_at <= statement_timestamp()
+      order by wake_at
+      offset ${runsMax - 1} limit 1
+    ) as is_crowded
+  `);
+  return is_crowded;
+};
+
 type Piece = { examined: number; started: number; walkedTo: string };
 
 /** Notes how far a start has come. */

@@ -32,7 +32,14 @@ export const endRuns = async (scope: Scope, ended: readonly Ended[]): Promise<vo
   );
 };
 
-export type Waiting = { runId: string; stepId: string; until: Date; wakeAt: Date };
+export type Waiting = {
+  runId: string;
+  stepId: string;
+  until: Date;
+  wakeAt: Date;
+  /** Whether it goes before runs that are due by time. */
+  goesFirst: boolean;
+};
 
 /** Leaves runs at the step at which they wait, until when. */
 export const keepWaiting = async (
@@ -40,16 +47,18 @@ export const keepWaiting = async (
   waiting: readonly Waiting[],
 ): Promise<void> => {
   if (waiting.length === 0) return;
-  const column = (read: (one: Waiting) => string, type: string) =>
+  const column = (read: (one: Waiting) => string | boolean, type: string) =>
     sql.array(waiting.map(read), type);
   await tx.query(sql.unsafe`
     update automations.runs as run
-    set step_id = waiting.step_id, waits_until = waiting.until, wake_at = waiting.wake_at, failure_count = 0
+    set step_id = waiting.step_id, waits_until = waiting.until, wake_at = waiting.wake_at,
+      goes_first = waiting.goes_first, failure_count = 0
     from unnest(
       ${column(({ runId }) => runId, 'uuid')}, ${column(({ stepId }) => stepId, 'text')},
       ${column(({ until }) => until.toISOString(), 'timestamptz')},
-      ${column(({ wakeAt }) => wakeAt.toISOString(), 'timestamptz')}
-    ) as waiting (run_id, step_id, until, wake_at)
+      ${column(({ wakeAt }) => wakeAt.toISOString(), 'timestamptz')},
+      ${column(({ goesFirst }) => goesFirst, 'bool')}
+    ) as waiting (run_id, step_id, until, wake_at, goes_first)
     where run.project_id = ${projectId} and run.run_id = waiting.run_id
   `);
 };
@@ -61,7 +70,7 @@ export const freezeRuns = async (
 ): Promise<void> => {
   if (runIds.length === 0) return;
   await tx.query(sql.unsafe`
-    update automations.runs set status = 'paused'
+    update automations.runs set status = 'paused', goes_first = false
     where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')})
   `);
 };
@@ -86,7 +95,7 @@ export const postponeRun = async (
   `);
   await tx.query(sql.unsafe`
     update automations.runs as run
-    set failure_count = run.failure_count + 1,
+    set failure_count = run.failure_count + 1, goes_first = false,
       status = case when run.failure_count + 1 >= ${failuresMax} then 'failed' else run.status end,
       ended_at = case when run.failure_count + 1 >= ${failuresMax} then clock.now end,
       wake_at = statement_timestamp() + make_interval(secs => ${2 ** before})

@@ -95,7 +95,7 @@ const wakeHeld = async (
   if (held.length === 0) return 0;
   // Not rounded up to a millisecond that has yet to come: who looks for what is due may be the very next statement.
   const { rowCount } = await tx.query(sql.unsafe`
-    update automations.runs set wake_at = ${nowInMs}
+    update automations.runs set wake_at = ${nowInMs}, goes_first = true
     where project_id = ${projectId} and run_id = any (${sql.array(
       held.map(({ run_id }) => run_id),
       'uuid',

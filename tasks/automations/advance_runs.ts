@@ -6,6 +6,8 @@ import { task } from '../../src/base/task.ts';
 
 /** Walks the runs of a project that are due. Safe to run twice: a run is walked under its row's lock, from its step. */
 export default task(z.strictObject({ project_id: z.uuid() }), async ({ project_id }, deps) => {
-  const { hints, isMore } = await inProject(deps, project_id, automations.advance);
+  const { hints, isMore } = await inProject(deps, project_id, (scope) =>
+    automations.advance(scope),
+  );
   await giveHints(deps, isMore ? [...hints, automations.advanceHint(project_id)] : hints);
 });

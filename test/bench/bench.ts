@@ -14,6 +14,7 @@ import { consolePages } from './console.ts';
 import { erase } from './erase.ts';
 import { firstByte } from './first_byte.ts';
 import { footprint } from './footprint.ts';
+import { freshRuns } from './fresh_runs.ts';
 import { growth } from './growth.ts';
 import { ingest } from './ingest.ts';
 import { neighbour } from './neighbour.ts';
@@ -40,6 +41,7 @@ const scenarios: Record<string, () => Promise<Comparison[]>> = {
   segments,
   automations,
   commands,
+  fresh_runs: freshRuns,
   sdk,
   footprint,
   soak,

@@ -32,8 +32,8 @@ const openWorld = async () => {
 };
 type World = Awaited<ReturnType<typeof openWorld>>;
 
-/** Everybody who signs up waits for an hour and is marked then. */
-const keepAutomation = ({ deps }: Installation, projectId: string): Promise<string> =>
+/** Each person who signs up waits for an hour and is marked then. */
+export const keepAutomation = ({ deps }: Installation, projectId: string): Promise<string> =>
   inProject(deps, projectId, (scope) =>
     createActive(scope, 'bench', {
       trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
@@ -48,7 +48,14 @@ const keepAutomation = ({ deps }: Installation, projectId: string): Promise<stri
   );
 
 /** Runs of people of their own whose hour is over, all at this moment. */
-const makeDue = ({ ask, busy, automationId }: World, count: number) =>
+export const makeDue = (
+  {
+    ask,
+    busy,
+    automationId,
+  }: Pick<World, 'ask' | 'automationId'> & { busy: { project_id: string } },
+  count: number,
+) =>
   ask(
     `with person as (
       insert into profiles.profiles (project_id, profile_id, traits, created_at, updated_at)

@@ -1,0 +1,147 @@
+// What an event has just started or woken goes before runs that are due by time or of a bulk start.
+import { expect, test } from 'vitest';
+import { advanceStarted } from '../../src/automations/advance.ts';
+import { getAutomation } from '../../src/automations/queries.ts';
+import { listDueRuns } from '../../src/automations/run_queries.ts';
+import {
+  START_DUE_RUNS_MAX,
+  startNextPeople,
+  startSegment,
+} from '../../src/automations/segment_start.ts';
+import { newId } from '../../src/base/ids.ts';
+import { identify } from '../../src/profiles/identify.ts';
+import { newEvent } from '../ingest/some_events.ts';
+import { testDatabase } from '../support/database.ts';
+import { journeysOf } from './journeys.ts';
+import { note, onPlan, withSegments } from './with_segments.ts';
+
+const database = testDatabase();
+
+const HOUR = {
+  entry: 'hour',
+  steps: { hour: { kind: 'delay' as const, duration: 'PT1H', next: 'note' }, note: note() },
+};
+
+/** Inserts runs that became due in the last hour, of people who no longer exist. */
+const insertDue = async (
+  { projectId }: { projectId: string },
+  automationId: string,
+  { count, goesFirst = false }: { count: number; goesFirst?: boolean },
+): Promise<void> => {
+  await database.owner.query(
+    `insert into automations.runs (project_id, run_id, automation_id, version, identity_id, entry_key, status,
+      step_id, wake_at, waits_until, started_at, goes_first)
+    select $1, gen_random_uuid(), $2, 1, gen_random_uuid(), gen_random_uuid()::text, 'active', 'note',
+      now() - make_interval(secs => 3600 - nth * 0.1), now() - interval '1 hour', now() - interval '2 hours', $4
+    from generate_series(1, $3) as nth`,
+    [projectId, automationId, count, goesFirst],
+  );
+};
+
+const turnsOf = async (first: number, others: number, runsMax = 8): Promise<string> => {
+  const journeys = journeysOf(database);
+  const id = await journeys.activate(HOUR);
+  await insertDue(journeys, id, { count: others });
+  await insertDue(journeys, id, { count: first, goesFirst: true });
+  const due = await journeys.within((scope) => listDueRuns(scope, { runsMax, isFirstOnly: false }));
+  const kinds = new Map(
+    (await journeys.select('run_id, goes_first, wake_at', 'automations.runs')).map((run) => [
+      run.run_id as string,
+      run as { goes_first: boolean; wake_at: Date },
+    ]),
+  );
+  const listed = due.flatMap(({ run_id }) => kinds.get(run_id) ?? []);
+  for (const goesFirst of [true, false]) {
+    const times = listed
+      .filter((run) => run.goes_first === goesFirst)
+      .map(({ wake_at }) => wake_at.getTime());
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+  }
+  return listed.map(({ goes_first: isFirst }) => (isFirst ? 'F' : 'o')).join('');
+};
+
+test.each([
+  ['both kinds share, three to one', 20, 20, 'FFFoFFFo'],
+  ['without others all are first', 20, 0, 'FFFFFFFF'],
+  ['without first ones all are others', 0, 20, 'oooooooo'],
+  ['one that has just started waits for none', 1, 20, 'Fooooooo'],
+  ['others fill up what the first leave', 4, 20, 'FFFoFooo'],
+  ['the first fill up what others leave', 20, 1, 'FFFoFFFF'],
+])('%s', async (_name, first, others, turns) => {
+  expect(await turnsOf(first, others)).toBe(turns);
+});
+
+const signUp = (external_id: string) =>
+  newEvent({ name: 'user_signed_up', external_id, properties: '{}' });
+
+const walked = async (journeys: ReturnType<typeof journeysOf>) =>
+  (await journeys.select('step_id, goes_first', 'automations.runs')).filter(
+    ({ step_id }) => step_id === 'hour',
+  );
+
+test('an event is walked at once beside more due runs than one transaction takes', async () => {
+  const journeys = journeysOf(database);
+  const id = await journeys.activate({ ...HOUR, settings: { re_entry: 'every_time' } });
+  await insertDue(journeys, id, { count: 600 });
+  await journeys.start(await journeys.flush(signUp('ann')));
+  await journeys.within((scope) => advanceStarted(scope, [{ started: 1 }]));
+  // It waits by time from now on, and the flush left the others to their own job.
+  expect(await walked(journeys)).toEqual([{ step_id: 'hour', goes_first: false }]);
+  expect(await journeys.select('run_id', `automations.runs`)).toHaveLength(601);
+  const { length } = (await journeys.select('status', 'automations.runs')).filter(
+    ({ status }) => status === 'active',
+  );
+  expect(length).toBe(601);
+  await journeys.start(await journeys.flush(signUp('bob')));
+  await journeys.advance();
+  expect(await walked(journeys)).toHaveLength(2);
+});
+
+test('an event wakes a run before those that are due by time', async () => {
+  const journeys = journeysOf(database);
+  const id = await journeys.activate({
+    entry: 'paid',
+    steps: {
+      paid: {
+        kind: 'wait_for_event',
+        event: 'paid',
+        filters: [],
+        timeout: 'P1D',
+        next: 'hour',
+        on_timeout: null,
+      },
+      ...HOUR.steps,
+    },
+  });
+  await journeys.tell(signUp('ann'));
+  await insertDue(journeys, id, { count: 600 });
+  const flushId = await journeys.flush(
+    newEvent({ name: 'paid', external_id: 'ann', properties: '{}' }),
+  );
+  await journeys.start(flushId);
+  await journeys.advance();
+  expect(await walked(journeys)).toHaveLength(1);
+});
+
+test.each([
+  ['at the bound waits', START_DUE_RUNS_MAX, 0],
+  ['one below the bound goes on', START_DUE_RUNS_MAX - 1, 1],
+])('a bulk start beside due runs: %s', async (_name, count, started) => {
+  const world = withSegments(database);
+  await identify(database.deps, world.caller, { external_id: 'ann', traits: { plan: 'pro' } });
+  const segmentId = await world.segment(onPlan('pro'));
+  const id = await world.live({});
+  const startId = newId();
+  await world.within(async (scope) =>
+    startSegment(scope, await getAutomation(scope, id), { startId, segmentId }),
+  );
+  await insertDue(world, id, { count });
+  const outcome = await world.within((scope) => startNextPeople(scope, startId));
+  expect(outcome).toEqual({ started, isMore: false });
+  const [start] = await world.select('status, started::int', 'automations.segment_starts');
+  expect(start).toEqual({ status: started ? 'done' : 'running', started });
+  // Those it starts go after what events start.
+  expect(await world.select('goes_first', 'automations.runs')).not.toContainEqual({
+    goes_first: true,
+  });
+});
