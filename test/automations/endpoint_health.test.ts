@@ -1,5 +1,6 @@
 // Whether an endpoint takes its deliveries: what the API shows, and the alert that the owner gets in the Console.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { changeEndpoint, getEndpoint } from '../../src/automations/endpoint_acts.ts';
 import {
   ENDPOINT_ALERT_MINUTES,
   ENDPOINT_FAILURES_MAX,
@@ -125,6 +126,17 @@ test('410 disables the endpoint and alerts; enabling it resolves the alert', asy
   expect(await alerts()).toEqual([]);
 });
 
+test('enabling resolves the alert, also where a worker disabled the endpoint since it was read', async () => {
+  const { id, projectId, within, send, alerts, read } = await waiting(1);
+  const found = await within((scope) => getEndpoint(scope, id));
+  sink.play('/hooks', { status: 410 }, 1);
+  await send();
+  expect(await alerts()).toHaveLength(1);
+  await changeEndpoint({ deps: database.deps, projectId }, found, { status: 'active' });
+  expect((await read()).status).toBe('active');
+  expect(await alerts()).toEqual([]);
+});
+
 test(`an endpoint that fails for ${ENDPOINT_ALERT_MINUTES} minutes alerts, not before`, async () => {
   const { send, alerts, updateEndpoint, update } = await waiting(ENDPOINT_FAILURES_MAX);
   sink.play('/hooks', { status: 503 });
@@ -136,7 +148,7 @@ test(`an endpoint that fails for ${ENDPOINT_ALERT_MINUTES} minutes alerts, not b
     await send();
   };
   await send();
-  await fail(`${ENDPOINT_ALERT_MINUTES} minutes - 5 seconds`);
+  await fail(`${ENDPOINT_ALERT_MINUTES} minutes - 30 seconds`);
   expect(await alerts()).toEqual([]);
   await fail(`${ENDPOINT_ALERT_MINUTES} minutes`);
   expect(await alerts()).toMatchObject([{ details: { reason: 'no_delivery' } }]);
