@@ -95,7 +95,7 @@ test('an automation with one piece of people is done at once', async () => {
   const { id, within, count, proceed, commands } = await withPeople(PIECE_ROWS_MAX);
   await within((scope) => archive(scope, id));
   expect(await count('status')).toEqual({ ended: PIECE_ROWS_MAX });
-  // A full piece does not know that nothing follows.
+  // A full piece may be the last one: only the next piece shows it.
   expect(await proceed('archive')).toEqual({ isMore: false });
   expect(await commands()).toEqual([]);
 });

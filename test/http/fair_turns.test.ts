@@ -38,7 +38,7 @@ test('what comes while others wait does not overtake them', async () => {
   expect(begun).toEqual(['a1', 'a2', 'a3']);
 });
 
-test('who has to wait is called once', async () => {
+test('each that waits is called once', async () => {
   const turns = new FairTurns(1);
   let waits = 0;
   for (const address of ['a', 'b', 'c'])
