@@ -1,6 +1,9 @@
 // Bodies in many small chunks: each chunk costs a call, however small it is.
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { CHUNK_BYTES_MIN, SMALL_CHUNKS_MAX } from '../../src/http/body.ts';
+import { CHUNK_BYTES_MIN, discardBody, SMALL_CHUNKS_MAX } from '../../src/http/body.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { ask, toWire } from './raw_http.ts';
@@ -47,8 +50,19 @@ test('at the bound single bytes are taken, and one past it they are refused', as
 test('larger chunks are taken, however many', async () => {
   const body = inChunks(3 * SMALL_CHUNKS_MAX, CHUNK_BYTES_MIN);
   const [answer] = await post(api.project.server_key, body);
-  // Larger than an event may be, which is said of the whole.
-  expect(JSON.stringify(answer?.body)).not.toContain('in chunks');
+  // The whole body is read: its property is longer than it may be.
+  expect(answer?.body.issues).toMatchObject([{ path: '/properties/x' }]);
+});
+
+test('the rest of a refused body is read in as many small chunks, and in not one more', async () => {
+  const request = new IncomingMessage(new Socket());
+  let isOver = false;
+  const discarding = discardBody(request).then(() => (isOver = true));
+  for (let at = 0; at < BYTES_MAX; at += 1) request.push('x');
+  await turn();
+  expect(isOver).toBe(false);
+  request.push('x');
+  expect(await discarding).toBe(true);
 });
 
 test('attack: many bodies in chunks of one byte without a key leave others their turns', async () => {
