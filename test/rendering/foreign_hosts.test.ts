@@ -60,6 +60,21 @@ test.each([
   expect(shownTo(html, values)).toBe(`<p>${left}</p>`);
 });
 
+test.each([1, 5, 11, 24])(
+  'attack: a host stands between %i changes to other characters and back',
+  (changes) => {
+    const others = 'яa'.repeat(changes);
+    const shown = shownTo(`<p>${A}.${B}</p>`, { a: `${others}яevil`, b: `com${others}` });
+    expect(shown).toBe('<p>.</p>');
+  },
+);
+
+test('attack: a word of many dots and other characters costs no email that a server caused', () => {
+  const html = `{% for i in (1..event.n) %}${A}.{% endfor %}`;
+  for (const a of ['я', 'яa', 'aя', 'a'])
+    expect(shownTo(html, { n: 9_900, a }).length).toBeLessThan(1_000_000);
+}, 20_000);
+
 test('an emoji beside a host of the template is no other host', () => {
   const html = '<p>{{ event.a }} https://app.example🙂 and app.example</p>';
   expect(shownTo(html, { a: 'Ann' })).toBe('<p>Ann https://app.example🙂 and app.example</p>');
