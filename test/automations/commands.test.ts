@@ -1,5 +1,6 @@
 // Commands on automations with more people inside than one piece changes.
 import { expect, test } from 'vitest';
+import { z } from 'zod';
 import { changeLife } from '../../src/automations/acts.ts';
 import { advance } from '../../src/automations/advance.ts';
 import { continueCommand, PIECE_ROWS_MAX } from '../../src/automations/commands/commands.ts';
@@ -205,6 +206,8 @@ test('the sweeper finds a command whose job was lost, until it is done', async (
   expect(await found()).toEqual([]);
 });
 
+const Compared = z.strictObject({ is_before: z.boolean() });
+
 test('a move concerns everyone who started before it, also in the same millisecond', async () => {
   const { id, within } = await withPeople(1);
   const isBefore = () =>
@@ -213,13 +216,13 @@ test('a move concerns everyone who started before it, also in the same milliseco
         update automations.runs set started_at = statement_timestamp() where automation_id = ${id}
       `);
       await insertCommand(scope, id, { kind: 'move', toVersion: 1 });
-      const { is_before } = await scope.tx.one(sql.unsafe`
+      const { is_before } = await scope.tx.one(sql.type(Compared)`
         select started_at <= requested_at as is_before from automations.runs
         join automations.commands using (project_id, automation_id) where automation_id = ${id}
       `);
       return is_before;
     });
-  const tries: unknown[] = [];
+  const tries: boolean[] = [];
   while (tries.length < 50) tries.push(await isBefore());
   expect(new Set(tries)).toEqual(new Set([true]));
 });
