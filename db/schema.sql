@@ -2960,6 +2960,8 @@ create table providers.bounce_mailboxes (
   failure        text,
   failed_at      timestamptz(3),
   failure_count  integer not null default 0,
+  message_count  bigint not null default 0,
+  report_count   bigint not null default 0,
   constraint bounce_mailboxes_pkey primary key (project_id, provider_id),
   constraint bounce_mailboxes_project_id_key_version_fkey foreign key (project_id, key_version) references providers.data_keys(project_id, key_version),
   constraint bounce_mailboxes_project_id_provider_id_fkey foreign key (project_id, provider_id) references providers.providers(project_id, provider_id) on delete cascade,

@@ -65,12 +65,16 @@ describe('a bounce mailbox in a browser', () => {
     const { id } = (await providersOf(api).create(fields)).body;
     await database.owner.query(
       `update providers.bounce_mailboxes set status = 'stopped', failed_at = now(),
-        failure = 'bounce_mailbox_login_refused' where provider_id = $1`,
+        failure = 'bounce_mailbox_login_refused', read_at = now(), message_count = 3, report_count = 1
+      where provider_id = $1`,
       [id],
     );
     const { page } = await openTab(id);
     await page.getByText('Stopped', { exact: true }).waitFor();
     await page.getByText('refused the user name or the password').waitFor();
+    await page
+      .getByText('3 messages read since the settings were saved, 1 of them about')
+      .waitFor();
     await page.getByRole('button', { name: 'Remove bounce mailbox' }).click();
     await page.getByRole('button', { name: 'Yes, remove it' }).click();
     await page.getByText('Stopped', { exact: true }).waitFor({ state: 'detached' });

@@ -30,12 +30,14 @@ const Mailbox = z.strictObject({
   failure: z.string().nullable(),
   failed_at: z.date().nullable(),
   failure_count: z.int(),
+  message_count: z.int(),
+  report_count: z.int(),
 });
 export type MailboxRow = z.output<typeof Mailbox>;
 
 const columns = sql.fragment`provider_id, host, port, secure, username, key_version, secret, folder, bounce_address,
   verp, after_read, move_to, saved_at, revision, status, next_read_at, read_at, caught_up_at, uid_validity, read_uid,
-  stuck_uid, stuck_count, failure, failed_at, failure_count`;
+  stuck_uid, stuck_count, failure, failed_at, failure_count, message_count, report_count`;
 
 export const findMailbox = ({ tx, projectId }: Scope, providerId: string) =>
   tx.maybeOne(sql.type(Mailbox)`
@@ -76,7 +78,7 @@ export const upsertMailbox = ({ tx, projectId }: Scope, row: SavedMailbox) =>
       bounce_address = excluded.bounce_address, verp = excluded.verp, after_read = excluded.after_read,
       move_to = excluded.move_to, saved_at = excluded.saved_at, revision = mailbox.revision + 1, status = 'active',
       next_read_at = excluded.next_read_at, claim_id = null, failure = null, failed_at = null, failure_count = 0,
-      stuck_uid = null, stuck_count = 0,
+      stuck_uid = null, stuck_count = 0, message_count = 0, report_count = 0,
       uid_validity = case when (mailbox.host, mailbox.username, mailbox.folder)
         = (excluded.host, excluded.username, excluded.folder) then mailbox.uid_validity end,
       caught_up_at = case when (mailbox.host, mailbox.username, mailbox.folder)
@@ -121,6 +123,8 @@ export type ReadState = Pick<
   | 'failure'
   | 'failed_at'
   | 'failure_count'
+  | 'message_count'
+  | 'report_count'
 >;
 
 const moment = (at: Date | null) => (at === null ? null : sql.timestamp(at));
@@ -140,7 +144,8 @@ export const releaseMailbox = async (
       read_at = ${moment(state.read_at)}, caught_up_at = ${moment(state.caught_up_at)},
       uid_validity = ${state.uid_validity}, read_uid = ${state.read_uid}, stuck_uid = ${state.stuck_uid},
       stuck_count = ${state.stuck_count}, failure = ${state.failure}, failed_at = ${moment(state.failed_at)},
-      failure_count = ${state.failure_count}
+      failure_count = ${state.failure_count}, message_count = ${state.message_count},
+      report_count = ${state.report_count}
     where project_id = ${projectId} and provider_id = ${providerId} and claim_id = ${claimId}
   `);
   return rowCount > 0;

@@ -122,6 +122,10 @@ export const BounceMailbox = z
         '`stopped`: the server refused the login. Trunkline reads again once the record is saved or a test passes.',
     }),
     last_read_at: Timestamp.nullable().meta({ description: 'When the last reading succeeded.' }),
+    message_count: z.int().meta({ description: 'Messages read since the record was saved.' }),
+    report_count: z
+      .int()
+      .meta({ description: 'How many of them were reports about email of this project.' }),
     failure: z
       .strictObject({ reason: z.string(), cause: z.string(), fix: z.string(), at: Timestamp })
       .nullable()

@@ -21,5 +21,7 @@ export const toBounceMailbox = (row: MailboxRow): BounceMailbox => ({
   move_to: row.move_to,
   status: row.status,
   last_read_at: row.read_at?.toISOString() ?? null,
+  message_count: row.message_count,
+  report_count: row.report_count,
   failure: failureOf(row),
 });

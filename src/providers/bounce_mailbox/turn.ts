@@ -71,9 +71,10 @@ const readOne = async (
   { uid, progress, take }: { uid: number; progress: Progress; take: TakeMessage },
 ): Promise<void> => {
   const raw = await session.fetch(uid);
+  const isUsed = raw !== null && (await take(raw));
   progress.readCount += 1;
+  if (!isUsed) return;
   // The effect is committed before the message is marked, moved or deleted. A crash in between repeats both.
-  if (raw === null || !(await take(raw))) return;
   await session.finish([uid]);
   progress.usedCount += 1;
 };
@@ -136,7 +137,12 @@ export const stateAfter = (
   row: MailboxRow,
   { progress, result, now }: { progress: Progress; result: TurnResult; now: Date },
 ): ReadState => {
-  const read = { uid_validity: progress.uidValidity, read_uid: progress.readUid };
+  const read = {
+    uid_validity: progress.uidValidity,
+    read_uid: progress.readUid,
+    message_count: row.message_count + progress.readCount,
+    report_count: row.report_count + progress.usedCount,
+  };
   if (result.kind === 'read')
     return {
       ...read,

@@ -129,6 +129,28 @@ describe('a turn', () => {
     expect(await one.notices()).toHaveLength(1);
   });
 
+  test('counts its messages and the reports among them, until the record is saved', async () => {
+    const providerId = await connect();
+    const counted = async () => {
+      const { message_count: messages, report_count: reports } = (
+        await providersOf(world.api).read(providerId)
+      ).body.bounce_mailbox;
+      return { messages, reports };
+    };
+    expect(await counted()).toEqual({ messages: 0, reports: 0 });
+    const one = await sendToAnn(providerId);
+    imap.deliver(filler(1));
+    imap.deliver(dsn({ to: EMAIL, sender: one.mail.from }));
+    await read(providerId);
+    expect(await counted()).toEqual({ messages: 2, reports: 1 });
+    imap.deliver(dsn({ to: EMAIL, sender: 'bounces@elsewhere.test' }));
+    await makeDue();
+    await read(providerId);
+    expect(await counted()).toEqual({ messages: 3, reports: 1 });
+    await providersOf(world.api).change(providerId, { bounce_mailbox: world.mailboxOf() });
+    expect(await counted()).toEqual({ messages: 0, reports: 0 });
+  });
+
   test('that ends between the effect and the mark repeats both, once', async () => {
     const providerId = await connect({ after_read: 'delete' });
     const one = await sendToAnn(providerId);

@@ -23,6 +23,8 @@ const SHOWN = {
   password: { set: true },
   status: 'active',
   last_read_at: null,
+  message_count: 0,
+  report_count: 0,
   failure: null,
 };
 const secretOf = async (id: string) => {

@@ -8,7 +8,14 @@ const wordOf = ({ status, failure }: Mailbox) => {
   return failure ? { word: 'Fails', color: 'orange' } : { word: 'Active', color: 'green' };
 };
 
-/** Whether a mailbox is read, and why not. */
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Says what came of the messages, so that a report without an effect is not missed. */
+const countsOf = ({ message_count: messages, report_count: reports }: Mailbox): string =>
+  `${plural(messages, 'message')} read since the settings were saved, ` +
+  `${reports} of them about email of this project`;
+
+/** Whether Trunkline can read a mailbox, why not, and what it has read. */
 export const MailboxState = ({ mailbox }: { mailbox: Mailbox }) => (
   <>
     <Group gap="xs">
@@ -18,6 +25,11 @@ export const MailboxState = ({ mailbox }: { mailbox: Mailbox }) => (
       </Text>
       {mailbox.last_read_at !== null && <When at={mailbox.last_read_at} />}
     </Group>
+    {mailbox.last_read_at !== null && (
+      <Text size="sm" c="dimmed">
+        {countsOf(mailbox)}
+      </Text>
+    )}
     {mailbox.failure && (
       <Alert
         color={mailbox.status === 'stopped' ? 'red' : 'orange'}
