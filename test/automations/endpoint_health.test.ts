@@ -6,6 +6,7 @@ import {
   ENDPOINT_FAILURES_MAX,
   ENDPOINT_REFUSALS_MAX,
 } from '../../src/automations/subscriptions/delivery_limits.ts';
+import { recordHealth } from '../../src/automations/subscriptions/endpoint_health.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { httpsSink } from '../support/https_sink.ts';
@@ -135,6 +136,23 @@ test('enabling resolves the alert, also where a worker disabled the endpoint sin
   await changeEndpoint({ deps: database.deps, projectId }, found, { status: 'active' });
   expect((await read()).status).toBe('active');
   expect(await alerts()).toEqual([]);
+});
+
+test.each([
+  ['disabled', () => ({ status: 'disabled' })],
+  ['changed', () => ({ url: `${sink.url}/other` })],
+])('an answer that comes after its endpoint was %s says nothing of it', async (_, change) => {
+  const { id, within, alerts, read, ask, path } = await waiting(0);
+  const endpoint = await within((scope) => getEndpoint(scope, id));
+  const claimed = { endpoint: { ...endpoint, refused_count: ENDPOINT_REFUSALS_MAX }, failures: 0 };
+  const answer = { kind: 'refused', httpStatus: 404, reason: 'refused' } as const;
+  const record = () => within((scope) => recordHealth(scope, claimed, { answer, at: new Date() }));
+  await ask('PATCH', path, change());
+  await record();
+  expect([await alerts(), (await read()).failing_since]).toEqual([[], null]);
+  await ask('PATCH', path, { status: 'active', url: endpoint.url });
+  await record();
+  expect(await alerts()).toHaveLength(1);
 });
 
 test(`an endpoint that fails for ${ENDPOINT_ALERT_MINUTES} minutes alerts, not before`, async () => {
