@@ -1,4 +1,4 @@
-// The alert about an endpoint that accepts no deliveries. The Console shows it: the endpoint itself would not accept it.
+// The alert about an endpoint that accepts no deliveries. The Console shows it: the endpoint itself would refuse it.
 import * as alerts from '../alerts/alerts.ts';
 import type { Scope } from '../base/db.ts';
 import type { EndpointRow } from './endpoint_queries.ts';
