@@ -23,6 +23,7 @@ import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
 import * as quotas from '../quotas/quotas.ts';
 import { bodyLimits } from './bodies/bodies.ts';
+import { CHUNK_BYTES_MIN, SMALL_CHUNKS_MAX } from './body.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { PIPELINED_REQUESTS_MAX } from './owed_answers.ts';
 import { leadToDocs, mountDocs } from './docs.ts';
@@ -91,6 +92,12 @@ export const doorLimits = (config: Config): readonly Limit[] => [
     where: '`Idempotency-Key`',
   },
   { name: 'Problems that one answer lists', value: ISSUES_MAX, unit: 'items', where: '`issues`' },
+  {
+    name: 'Small chunks of a body',
+    value: SMALL_CHUNKS_MAX,
+    unit: 'items',
+    where: `\`Transfer-Encoding: chunked\`, and one more for each ${CHUNK_BYTES_MIN} bytes`,
+  },
   { name: 'Headers of a request', value: HEADER_BYTES_MAX, unit: 'bytes', where: 'headers' },
   { name: 'Number of headers', value: HEADERS_MAX, unit: 'items', where: 'headers' },
   {

@@ -6,37 +6,13 @@ import { expect, test } from 'vitest';
 import { CHUNK_BYTES_MIN, discardBody, SMALL_CHUNKS_MAX } from '../../src/http/body.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { inChunks, postChunks, singleBytes } from './in_chunks.ts';
 import { ask, toWire } from './raw_http.ts';
 
 const api = testApi(testDatabase());
 
-/** A body of JSON in so many chunks of so many bytes each, and the last chunk. */
-const inChunks = (count: number, bytes: number): string => {
-  const start = '{"event":"streamed","anonymous_id":"a","properties":{"x":"';
-  const end = '"}}';
-  const fill = 'x'.repeat(count * bytes - start.length - end.length);
-  const json = start + fill + end;
-  const chunks = Array.from({ length: count }, (_, at) => json.slice(at * bytes, (at + 1) * bytes));
-  return `${chunks.map((chunk) => `${bytes.toString(16)}\r\n${chunk}\r\n`).join('')}0\r\n\r\n`;
-};
-
-const post = (key: string | null, body: string) =>
-  ask(
-    api.url,
-    toWire({
-      method: 'POST',
-      path: '/v1/events',
-      headers: {
-        'Content-Type': 'application/json',
-        'Transfer-Encoding': 'chunked',
-        Connection: 'close',
-        ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
-      },
-    }) + body,
-  );
-
-/** So many chunks of one byte: SMALL_CHUNKS_MAX, and one for each CHUNK_BYTES_MIN bytes. */
-const BYTES_MAX = SMALL_CHUNKS_MAX + Math.floor(SMALL_CHUNKS_MAX / (CHUNK_BYTES_MIN - 1));
+const BYTES_MAX = singleBytes(SMALL_CHUNKS_MAX);
+const post = (key: string | null, body: string) => postChunks(api.url, key, body);
 
 test('at the bound single bytes are taken, and one past it they are refused', async () => {
   const { server_key: key } = api.project;
