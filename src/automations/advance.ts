@@ -19,7 +19,7 @@ import { Together } from './together.ts';
 import type { WalkedRun } from './together.ts';
 import { walk } from './walk.ts';
 import type { Walked } from './walk.ts';
-import { deleteStepWaits, insertWaits } from './wait_queries.ts';
+import { deleteWaits, insertWaits } from './wait_queries.ts';
 import type { NewWait } from './wait_queries.ts';
 
 /** How many due runs one transaction walks. */
@@ -97,11 +97,12 @@ const keep = async (scope: Scope, stood: readonly Stood[], now: Date): Promise<b
       stand.kind === 'ended' ? [{ runId: run.run_id, outcome: stand.outcome }] : [],
     ),
   );
-  await deleteStepWaits(
+  await deleteWaits(
     scope,
     stood.flatMap(({ run, walked: { stand } }) =>
       stand.kind === 'waiting' && stand.stepId !== run.step_id ? [run.run_id] : [],
     ),
+    'step',
   );
   const waits = stood.flatMap(waitsOf);
   // From the commit on somebody reads who comes into segments: before it, the second look sees.

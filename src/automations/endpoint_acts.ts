@@ -106,7 +106,11 @@ export const removeEndpoint = async (scope: Scope, endpointId: string): Promise<
   await deleteEndpoint(scope, endpointId);
 };
 
-/** What is left out stays. */
+/** Whether a change lets an endpoint start anew: at another address, enabled or disabled. */
+const startsAnew = (row: EndpointRow, { url = row.url, status = row.status }: EndpointChange) =>
+  url !== row.url || status !== row.status;
+
+/** What is left out stays. A worker may have disabled the endpoint since it was `found`: DNS takes its time. */
 export const changeEndpoint = async (
   { deps, projectId }: Asked,
   found: EndpointRow,
@@ -114,11 +118,11 @@ export const changeEndpoint = async (
 ) => {
   if (change.url !== undefined || change.status === 'active')
     await refuseUnreachable(deps, change.url ?? found.url);
-  const isAnew =
-    (change.url ?? found.url) !== found.url || (change.status ?? found.status) !== found.status;
+  const { endpoint_id: endpointId } = found;
   return inProject(deps, projectId, async (scope) => {
-    if (isAnew) await resolveFailing(scope, found.endpoint_id);
-    await subscribing(scope, change, () => updateEndpoint(scope, found.endpoint_id, change));
-    return showEndpoint(scope, found.endpoint_id);
+    if (startsAnew(await getEndpoint(scope, endpointId), change))
+      await resolveFailing(scope, endpointId);
+    await subscribing(scope, change, () => updateEndpoint(scope, endpointId, change));
+    return showEndpoint(scope, endpointId);
   });
 };

@@ -118,7 +118,7 @@ const FACTS: Record<string, SendDecided> = {
   complained: 'send_complained',
 };
 
-/** Whether the provider refused it for good: of a bounce that it said instead, nothing was taken. */
+/** Whether the provider refused it for good, also with a bounce as its answer. */
 const isRefused = ({ accepted_at, hand_offs }: ReadSend): boolean =>
   accepted_at === null && hand_offs[0]?.outcome === 'rejected';
 

@@ -38,27 +38,17 @@ export const insertWaits = async (
   return new Set(rows.map(({ run_id }) => run_id));
 };
 
-/** Forgets for which events runs waited that have gone on from where they did. */
-export const deleteStepWaits = async (
-  { tx, projectId }: Scope,
-  runIds: readonly string[],
-): Promise<void> => {
-  if (runIds.length === 0) return;
-  await tx.query(sql.unsafe`
-    delete from automations.waits
-    where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')}) and for_what = 'step'
-  `);
-};
-
-/** Deletes all that runs wait for. */
+/** Deletes what runs wait for: only at their steps, or all of it. */
 export const deleteWaits = async (
   { tx, projectId }: Scope,
   runIds: readonly string[],
+  forWhat: 'step' | 'all' = 'all',
 ): Promise<void> => {
   if (runIds.length === 0) return;
+  const areDeleted = forWhat === 'step' ? sql.fragment`for_what = 'step'` : sql.fragment`true`;
   await tx.query(sql.unsafe`
     delete from automations.waits
-    where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')})
+    where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')}) and ${areDeleted}
   `);
 };
 

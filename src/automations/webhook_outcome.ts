@@ -15,7 +15,7 @@ type Attempted = { attempts: number; expires_at: Date; isTest: boolean };
 
 /**
  * Returns what the answer to an attempt leads to: a retry until it expires, where time may help. A test is posted once:
- * its sender wants to see the outcome now.
+ * its sender waits for the outcome.
  */
 export const outcomeOf = (
   answer: WebhookAnswer,

@@ -1,7 +1,7 @@
-/** A cycle of causes has no end. */
-const CAUSES_MAX = 5;
+/** How many causes are read: a cycle of them has no end. */
+export const CAUSES_MAX = 5;
 
-/** Returns an error and what caused it, the outermost first, five at most; nothing for what is no error. */
+/** Returns an error and its causes, the outermost first, at most CAUSES_MAX; none for a value that is no error. */
 export const listCauses = (error: unknown): Error[] => {
   const causes: Error[] = [];
   for (let one = error; one instanceof Error && causes.length < CAUSES_MAX; one = one.cause)

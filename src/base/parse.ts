@@ -118,11 +118,11 @@ export const toIssues = (error: z.ZodError): Issue[] =>
     .flatMap((issue) => describe(issue))
     .slice(0, ISSUES_MAX);
 
-/** A value inside another, and the way to it from the outside. */
+/** A value inside another, and the path to it from the outside. */
 type Place = { value: unknown; name: string; outer: Place | null };
 
-/** How much of the way to a fault an issue tells, from the outside. */
-const POINTER_NAMES_MAX = 20;
+/** How many names of the path to a fault an issue shows, from the outside. */
+export const POINTER_NAMES_MAX = 20;
 
 const pointerTo = (place: Place): string => {
   const names: string[] = [];

@@ -13,7 +13,7 @@ import { sendHint } from './send_hint.ts';
 /** One request queues this many rejected sends again at most; the answer says whether more are left. */
 export const REQUEUE_SENDS_MAX = 1_000;
 /** Up to how many rejected sends are counted before a person confirms that all are queued again. */
-export const REQUEUE_COUNTED_MAX = 10_000;
+const REQUEUE_COUNTED_MAX = 10_000;
 /** A rejected send can be queued again for this many days after it was planned. */
 export const REQUEUE_DAYS_MAX = 30;
 

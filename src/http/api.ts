@@ -99,7 +99,7 @@ const drain = async (server: Server, endStreams: () => void): Promise<void> => {
  * So many requests are begun in one turn of the event loop, and so many new connections read: between them come
  * answers of the database and other clients. What one address sends waits behind what others send.
  */
-const REQUESTS_PER_TURN = 32;
+export const REQUESTS_PER_TURN = 32;
 const CONNECTIONS_PER_TURN = 4;
 
 const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => {

@@ -23,6 +23,7 @@ import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
 import * as quotas from '../quotas/quotas.ts';
 import { bodyLimits } from './bodies/bodies.ts';
+import { CHUNK_BYTES_MIN, SMALL_CHUNKS_MAX } from './body.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { PIPELINED_REQUESTS_MAX } from './owed_answers.ts';
 import { leadToDocs, mountDocs } from './docs.ts';
@@ -66,6 +67,18 @@ const rateLimits = (config: Config): Limit[] => {
     .map(([name, [value, where]]) => ({ name, value, unit: 'a second', where }));
 };
 
+/** The bounds of what a request consists of. */
+const requestLimits: readonly Limit[] = [
+  {
+    name: 'Small chunks of a body',
+    value: SMALL_CHUNKS_MAX,
+    unit: 'items',
+    where: `\`Transfer-Encoding: chunked\`, and one more for each ${CHUNK_BYTES_MIN} bytes`,
+  },
+  { name: 'Headers of a request', value: HEADER_BYTES_MAX, unit: 'bytes', where: 'headers' },
+  { name: 'Number of headers', value: HEADERS_MAX, unit: 'items', where: 'headers' },
+];
+
 /** The bounds that hold for every endpoint. */
 export const doorLimits = (config: Config): readonly Limit[] => [
   ...timeLimits(config),
@@ -91,8 +104,7 @@ export const doorLimits = (config: Config): readonly Limit[] => [
     where: '`Idempotency-Key`',
   },
   { name: 'Problems that one answer lists', value: ISSUES_MAX, unit: 'items', where: '`issues`' },
-  { name: 'Headers of a request', value: HEADER_BYTES_MAX, unit: 'bytes', where: 'headers' },
-  { name: 'Number of headers', value: HEADERS_MAX, unit: 'items', where: 'headers' },
+  ...requestLimits,
   {
     name: 'Requests of a connection that wait for their answers',
     value: PIPELINED_REQUESTS_MAX,

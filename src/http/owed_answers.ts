@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
  */
 export const PIPELINED_REQUESTS_MAX = 10;
 
-/** What Node's parser of a connection calls for each request; a number tells llhttp how to go on, -1 to stop. */
+/** The parser of a connection in Node. It calls `onIncoming` for each request; -1 as a result stops llhttp. */
 type Parser = { onIncoming: (this: unknown, ...request: unknown[]) => number };
 
 const STOP_PARSING = -1;

@@ -9,7 +9,7 @@ type Address = { name: string; address: string };
 export type Prepared = { value: string; isFolded?: true };
 export type Fields = Readonly<Record<string, string | Address | Prepared>>;
 
-/** Knows how names, addresses and words go into headers (RFC 2047, RFC 5322 §3.4). It is never sent itself. */
+/** Encodes names, addresses and words for headers (RFC 2047, RFC 5322 §3.4). It is never sent itself. */
 const words = new MimeNode();
 
 /** RFC 2045 §6.7 and §6.8, and where `foldLines` folds a field. */

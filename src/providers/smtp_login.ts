@@ -13,7 +13,7 @@ export const customAuth = { 'CRAM-MD5': refuseMechanism, XOAUTH2: refuseMechanis
 /** Logs in, or rejects. Settings without a login have nothing to send. */
 const logIn = (connection: SMTPConnection, { username, password }: SmtpSettings): Promise<void> => {
   if (username === null) return Promise.resolve();
-  // Nothing that takes no login is sent a password.
+  // A relay that offers no login gets no password.
   if (!connection.allowsAuth) return Promise.reject(noMechanism());
   return new Promise((resolve, reject) => {
     connection.login({ user: username, pass: password ?? '' }, (error: Error | null) =>

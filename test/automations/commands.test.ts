@@ -1,8 +1,10 @@
 // Commands on automations with more people inside than one piece changes.
 import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { changeLife } from '../../src/automations/acts.ts';
 import { advance } from '../../src/automations/advance.ts';
 import { continueCommand, PIECE_ROWS_MAX } from '../../src/automations/commands/commands.ts';
-import { listCommands } from '../../src/automations/commands/queries.ts';
+import { insertCommand, listCommands } from '../../src/automations/commands/queries.ts';
 import type { CommandKind } from '../../src/automations/commands/queries.ts';
 import {
   activate,
@@ -14,8 +16,13 @@ import {
 } from '../../src/automations/life.ts';
 import { Definition } from '../../src/automations/schema.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
+import { sql } from '../../src/base/db.ts';
+import { listWork } from '../../src/worker/work.ts';
+import continueCommands from '../../tasks/automations/continue_commands.ts';
+import { connectAs } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { httpsSink } from '../support/https_sink.ts';
+import { asWorker } from '../support/work_on.ts';
 import { activation, doors } from './doors.ts';
 import { withEndpoint } from './with_endpoint.ts';
 import { note } from './with_segments.ts';
@@ -89,7 +96,7 @@ test('an automation with one piece of people is done at once', async () => {
   const { id, within, count, proceed, commands } = await withPeople(PIECE_ROWS_MAX);
   await within((scope) => archive(scope, id));
   expect(await count('status')).toEqual({ ended: PIECE_ROWS_MAX });
-  // A full piece does not know that nothing follows.
+  // A full piece may be the last one: only the next piece shows it.
   expect(await proceed('archive')).toEqual({ isMore: false });
   expect(await commands()).toEqual([]);
 });
@@ -151,4 +158,71 @@ test('who starts on another version while a move is under way is not moved', asy
   await happen('trial_started');
   await proceed('move');
   expect(await count('version')).toEqual({ 1: 1, 2: MORE_THAN_A_PIECE });
+});
+
+test('a command that is not done is shown and has a job, and the job continues it', async () => {
+  const { id, projectId, count, commands } = await withPeople(2 * PIECE_ROWS_MAX + 1);
+  const payload = { project_id: projectId, automation_id: id };
+  const isQueued = async (): Promise<boolean> => {
+    const { rowCount } = await database.owner.query(
+      `delete from graphile_worker._private_jobs where payload::jsonb = $1::jsonb`,
+      [payload],
+    );
+    return rowCount === 1;
+  };
+  const work = () => continueCommands(asWorker(database))(payload, undefined as never);
+  const shown = await changeLife({ deps: database.deps, projectId }, (scope) => archive(scope, id));
+  expect(shown.commands).toEqual([
+    {
+      kind: 'archive',
+      to_version: null,
+      requested_at: expect.any(String),
+      changed: PIECE_ROWS_MAX,
+    },
+  ]);
+  expect(await isQueued()).toBe(true);
+  await work();
+  expect(await commands()).toMatchObject([{ changed: 2 * PIECE_ROWS_MAX }]);
+  expect(await isQueued()).toBe(true);
+  await work();
+  expect(await count('status')).toEqual({ ended: 2 * PIECE_ROWS_MAX + 1 });
+  expect(await isQueued()).toBe(false);
+  const again = await changeLife({ deps: database.deps, projectId }, (scope) => archive(scope, id));
+  expect([again.commands, await isQueued()]).toEqual([[], false]);
+});
+
+test('the sweeper finds a command whose job was lost, until it is done', async () => {
+  const { id, projectId, within, proceed } = await withPeople(MORE_THAN_A_PIECE);
+  await within((scope) => archive(scope, id));
+  const client = await connectAs(database, 'trunkline_queue');
+  const found = async () =>
+    (await listWork(client, 2)).commands.filter(({ automation_id }) => automation_id === id);
+  await database.owner.query(
+    "update automations.commands set requested_at = now() - interval '1 minute' where automation_id = $1",
+    [id],
+  );
+  expect(await found()).toEqual([{ project_id: projectId, automation_id: id }]);
+  await proceed('archive');
+  expect(await found()).toEqual([]);
+});
+
+const Compared = z.strictObject({ is_before: z.boolean() });
+
+test('a move concerns everyone who started before it, also in the same millisecond', async () => {
+  const { id, within } = await withPeople(1);
+  const isBefore = () =>
+    within(async (scope) => {
+      await scope.tx.query(sql.unsafe`
+        update automations.runs set started_at = statement_timestamp() where automation_id = ${id}
+      `);
+      await insertCommand(scope, id, { kind: 'move', toVersion: 1 });
+      const { is_before } = await scope.tx.one(sql.type(Compared)`
+        select started_at <= requested_at as is_before from automations.runs
+        join automations.commands using (project_id, automation_id) where automation_id = ${id}
+      `);
+      return is_before;
+    });
+  const tries: boolean[] = [];
+  while (tries.length < 50) tries.push(await isBefore());
+  expect(new Set(tries)).toEqual(new Set([true]));
 });

@@ -1,10 +1,12 @@
 // Whether an endpoint takes its deliveries: what the API shows, and the alert that the owner gets in the Console.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { changeEndpoint, getEndpoint } from '../../src/automations/endpoint_acts.ts';
 import {
   ENDPOINT_ALERT_MINUTES,
   ENDPOINT_FAILURES_MAX,
   ENDPOINT_REFUSALS_MAX,
 } from '../../src/automations/subscriptions/delivery_limits.ts';
+import { recordHealth } from '../../src/automations/subscriptions/endpoint_health.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { httpsSink } from '../support/https_sink.ts';
@@ -125,6 +127,34 @@ test('410 disables the endpoint and alerts; enabling it resolves the alert', asy
   expect(await alerts()).toEqual([]);
 });
 
+test('enabling resolves the alert, also where a worker disabled the endpoint since it was read', async () => {
+  const { id, projectId, within, send, alerts, read } = await waiting(1);
+  const found = await within((scope) => getEndpoint(scope, id));
+  sink.play('/hooks', { status: 410 }, 1);
+  await send();
+  expect(await alerts()).toHaveLength(1);
+  await changeEndpoint({ deps: database.deps, projectId }, found, { status: 'active' });
+  expect((await read()).status).toBe('active');
+  expect(await alerts()).toEqual([]);
+});
+
+test.each([
+  ['disabled', () => ({ status: 'disabled' })],
+  ['changed', () => ({ url: `${sink.url}/other` })],
+])('an answer that comes after its endpoint was %s says nothing of it', async (_, change) => {
+  const { id, within, alerts, read, ask, path } = await waiting(0);
+  const endpoint = await within((scope) => getEndpoint(scope, id));
+  const claimed = { endpoint: { ...endpoint, refused_count: ENDPOINT_REFUSALS_MAX }, failures: 0 };
+  const answer = { kind: 'refused', httpStatus: 404, reason: 'refused' } as const;
+  const record = () => within((scope) => recordHealth(scope, claimed, { answer, at: new Date() }));
+  await ask('PATCH', path, change());
+  await record();
+  expect([await alerts(), (await read()).failing_since]).toEqual([[], null]);
+  await ask('PATCH', path, { status: 'active', url: endpoint.url });
+  await record();
+  expect(await alerts()).toHaveLength(1);
+});
+
 test(`an endpoint that fails for ${ENDPOINT_ALERT_MINUTES} minutes alerts, not before`, async () => {
   const { send, alerts, updateEndpoint, update } = await waiting(ENDPOINT_FAILURES_MAX);
   sink.play('/hooks', { status: 503 });
@@ -136,7 +166,7 @@ test(`an endpoint that fails for ${ENDPOINT_ALERT_MINUTES} minutes alerts, not b
     await send();
   };
   await send();
-  await fail(`${ENDPOINT_ALERT_MINUTES} minutes - 5 seconds`);
+  await fail(`${ENDPOINT_ALERT_MINUTES} minutes - 30 seconds`);
   expect(await alerts()).toEqual([]);
   await fail(`${ENDPOINT_ALERT_MINUTES} minutes`);
   expect(await alerts()).toMatchObject([{ details: { reason: 'no_delivery' } }]);

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ISSUES_MAX, parse, pointer } from '../../src/base/parse.ts';
+import {
+  ISSUES_MAX,
+  listUnstorable,
+  parse,
+  pointer,
+  POINTER_NAMES_MAX,
+} from '../../src/base/parse.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import type { Issue } from '../../src/base/refusal.ts';
 import { checkTraits } from '../../src/profiles/traits.ts';
@@ -155,4 +161,32 @@ test('attack: names of a megabyte are not repeated in each issue about what is i
   const problems = checkTraits({ [long]: members });
   expect(problems.length).toBeGreaterThan(10);
   expect(problems.map(({ path }) => pointer(path)).join('').length).toBeLessThan(100_000);
+});
+
+describe('texts that Postgres cannot store', () => {
+  const message = 'must be well-formed Unicode without U+0000';
+  /** A text with U+0000 that so many names lead to. */
+  const deep = (names: number): unknown => {
+    let value: unknown = 'a\0';
+    for (let at = 0; at < names; at += 1) value = { in: value };
+    return value;
+  };
+
+  test('are named by their paths, in members, in lists and in names', () => {
+    expect(listUnstorable({ a: ['fine', 'b\0'] })).toEqual([{ path: '/a/1', message }]);
+    expect(listUnstorable({ '\ud800': 1 })).toEqual([{ path: '/\ufffd', message }]);
+    expect(listUnstorable({ a: ['fine', 1, null, true] })).toEqual([]);
+  });
+
+  test('have paths of POINTER_NAMES_MAX names, not one more', () => {
+    const whole = '/in'.repeat(POINTER_NAMES_MAX);
+    expect(listUnstorable(deep(POINTER_NAMES_MAX))).toEqual([{ path: whole, message }]);
+    expect(listUnstorable(deep(POINTER_NAMES_MAX + 1))).toEqual([{ path: whole, message }]);
+    expect(listUnstorable(deep(POINTER_NAMES_MAX - 1))[0]?.path).toBe(whole.slice('/in'.length));
+  });
+
+  test('are listed up to ISSUES_MAX, not one more', () => {
+    const many = (count: number) => listUnstorable(Array(count).fill('\0')).length;
+    expect([many(ISSUES_MAX), many(ISSUES_MAX + 1)]).toEqual([ISSUES_MAX, ISSUES_MAX]);
+  });
 });

@@ -104,7 +104,7 @@ const readLeft = async ({ ask, project }: Busy): Promise<{ due: number; starts: 
   return left ?? { due: 0, starts: 0 };
 };
 
-/** From an event that starts a run to the first byte of its email, beside 100,000 due runs and a bulk start, and alone. */
+/** From an event to the first byte of its email, beside 100,000 due runs and a bulk start, and alone. */
 export const freshRuns = async (): Promise<Comparison[]> => {
   const world = await openBusy();
   await sample(world);

@@ -1,39 +1,18 @@
 // Bodies in many small chunks: each chunk costs a call, however small it is.
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { CHUNK_BYTES_MIN, SMALL_CHUNKS_MAX } from '../../src/http/body.ts';
+import { CHUNK_BYTES_MIN, discardBody, SMALL_CHUNKS_MAX } from '../../src/http/body.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { inChunks, postChunks, singleBytes } from './in_chunks.ts';
 import { ask, toWire } from './raw_http.ts';
 
 const api = testApi(testDatabase());
 
-/** A body of JSON in so many chunks of so many bytes each, and the last chunk. */
-const inChunks = (count: number, bytes: number): string => {
-  const start = '{"event":"streamed","anonymous_id":"a","properties":{"x":"';
-  const end = '"}}';
-  const fill = 'x'.repeat(count * bytes - start.length - end.length);
-  const json = start + fill + end;
-  const chunks = Array.from({ length: count }, (_, at) => json.slice(at * bytes, (at + 1) * bytes));
-  return `${chunks.map((chunk) => `${bytes.toString(16)}\r\n${chunk}\r\n`).join('')}0\r\n\r\n`;
-};
-
-const post = (key: string | null, body: string) =>
-  ask(
-    api.url,
-    toWire({
-      method: 'POST',
-      path: '/v1/events',
-      headers: {
-        'Content-Type': 'application/json',
-        'Transfer-Encoding': 'chunked',
-        Connection: 'close',
-        ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
-      },
-    }) + body,
-  );
-
-/** So many chunks of one byte: SMALL_CHUNKS_MAX, and one for each CHUNK_BYTES_MIN bytes. */
-const BYTES_MAX = SMALL_CHUNKS_MAX + Math.floor(SMALL_CHUNKS_MAX / (CHUNK_BYTES_MIN - 1));
+const BYTES_MAX = singleBytes(SMALL_CHUNKS_MAX);
+const post = (key: string | null, body: string) => postChunks(api.url, key, body);
 
 test('at the bound single bytes are taken, and one past it they are refused', async () => {
   const { server_key: key } = api.project;
@@ -47,8 +26,19 @@ test('at the bound single bytes are taken, and one past it they are refused', as
 test('larger chunks are taken, however many', async () => {
   const body = inChunks(3 * SMALL_CHUNKS_MAX, CHUNK_BYTES_MIN);
   const [answer] = await post(api.project.server_key, body);
-  // Larger than an event may be, which is said of the whole.
-  expect(JSON.stringify(answer?.body)).not.toContain('in chunks');
+  // The whole body is read: its property is longer than it may be.
+  expect(answer?.body.issues).toMatchObject([{ path: '/properties/x' }]);
+});
+
+test('the rest of a refused body is read in as many small chunks, and in not one more', async () => {
+  const request = new IncomingMessage(new Socket());
+  let isOver = false;
+  const discarding = discardBody(request).then(() => (isOver = true));
+  for (let at = 0; at < BYTES_MAX; at += 1) request.push('x');
+  await turn();
+  expect(isOver).toBe(false);
+  request.push('x');
+  expect(await discarding).toBe(true);
 });
 
 test('attack: many bodies in chunks of one byte without a key leave others their turns', async () => {

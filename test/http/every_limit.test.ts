@@ -282,7 +282,10 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   ...limitsOfPasswords({ database }),
   ...limitsOfTemplates({ post: postTemplate, bound }),
   ...limitsOfUnits({ apart, portOf: () => tight.port, api, database }),
-  ...limitsOfHeaders(() => api.url),
+  ...limitsOfHeaders(
+    () => api.url,
+    () => api.project.server_key,
+  ),
   'Items on a page': bound(
     [
       '/v1/sends',

@@ -85,7 +85,9 @@ const crash = () =>
   );
 
 test('there are tables to look at, and endpoints that may be asked again', () => {
-  expect(tables).toEqual(expect.arrayContaining(['ingest.events', 'identity.links', KEPT, KEY_USE]));
+  expect(tables).toEqual(
+    expect.arrayContaining(['ingest.events', 'identity.links', KEPT, KEY_USE]),
+  );
   expect(repeatable.length).toBeGreaterThan(4);
 });
 

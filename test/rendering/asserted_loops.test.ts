@@ -1,7 +1,14 @@
 // A number from a page may be the end of a range: the email is sent without it, and soon.
-import { expect, test } from 'vitest';
+import { Drop } from 'liquidjs';
+import { expect, test, vi } from 'vitest';
 import { makeGuard } from '../../src/rendering/links/foreign.ts';
-import { ASSERTED_MEMORY_MAX, ASSERTED_TURNS_MAX } from '../../src/rendering/bounded_engine.ts';
+import {
+  ASSERTED_MEMORY_MAX,
+  ASSERTED_TIME_MAX_MS,
+  ASSERTED_TURNS_MAX,
+  BoundedEngine,
+  withBounds,
+} from '../../src/rendering/bounded_engine.ts';
 import { render } from '../../src/rendering/render.ts';
 import { toSample } from '../../src/rendering/variables.ts';
 
@@ -72,4 +79,33 @@ const CONTAINS =
 
 test('attack: a condition on a range takes little of the time, and ends no email', () => {
   expect(renderFor(CONTAINS, { n: 9_000 })).toBe('<p>done</p>');
+});
+
+test('a part may take ASSERTED_TIME_MAX_MS, and not a millisecond more; without the values it may', () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0);
+  /** A value that takes so long to print. */
+  class Slow extends Drop {
+    readonly #ms: number;
+    constructor(ms: number) {
+      super();
+      this.#ms = ms;
+    }
+    override valueOf(): string {
+      now.mockReturnValue(this.#ms);
+      return 'shown';
+    }
+  }
+  const engine = new BoundedEngine();
+  const parsed = engine.parse('{{ slow }} and the rest');
+  const show = (ms: number): unknown => {
+    now.mockReturnValue(0);
+    return engine.renderSync(parsed, { slow: new Slow(ms) });
+  };
+  try {
+    expect(withBounds(() => show(ASSERTED_TIME_MAX_MS))).toBe('shown and the rest');
+    expect(() => withBounds(() => show(ASSERTED_TIME_MAX_MS + 1))).toThrow('limit exceeded');
+    expect(show(ASSERTED_TIME_MAX_MS + 1)).toBe('shown and the rest');
+  } finally {
+    now.mockRestore();
+  }
 });

@@ -1,6 +1,7 @@
 // Forms of hosts that software finds in text and in CSS: none of a browser’s making is sent.
-import { expect, test } from 'vitest';
-import { A, B, link, shownTo } from './shown_email.ts';
+import { describe, expect, test } from 'vitest';
+import { TRAITS_BYTES_MAX } from '../../src/profiles/traits.ts';
+import { A, B, link, renderFor, shownTo, sourceOf } from './shown_email.ts';
 
 test.each([
   ['in a list', `<p>Hi ${A}</p>`, { a: ['ann@example.com', 'munity/login'] }],
@@ -58,6 +59,21 @@ test.each([
 ])('attack: software makes a link of %s', (_, html, values, left) => {
   expect(shownTo(html, values)).toBe(`<p>${left}</p>`);
 });
+
+test.each([1, 5, 11, 24])(
+  'attack: a host stands between %i changes to other characters and back',
+  (changes) => {
+    const others = 'яa'.repeat(changes);
+    const shown = shownTo(`<p>${A}.${B}</p>`, { a: `${others}яevil`, b: `com${others}` });
+    expect(shown).toBe('<p>.</p>');
+  },
+);
+
+test('attack: a word of many dots and other characters costs no email that a server caused', () => {
+  const html = `{% for i in (1..event.n) %}${A}.{% endfor %}`;
+  for (const a of ['я', 'яa', 'aя', 'a'])
+    expect(shownTo(html, { n: 9_900, a }).length).toBeLessThan(1_000_000);
+}, 20_000);
 
 test('an emoji beside a host of the template is no other host', () => {
   const html = '<p>{{ event.a }} https://app.example🙂 and app.example</p>';
@@ -149,3 +165,23 @@ test('attack: many schemes in one word cost no email that a server caused', () =
   for (const a of ['l:%_te', 'ttp:%_h', 'a-bcde'])
     expect(shownTo(html, { n: 9_900, a }).length).toBeLessThan(1_000_000);
 }, 20_000);
+
+describe('attack: a page ends no email, whatever is too much to read', () => {
+  /** A word with so many URLs that the search for hosts reads more than HOSTS_CHARS_MAX characters of it. */
+  const manyUrls = Array.from({ length: 3_500 }, (_, at) => `s:/${at}`).join();
+  const linked = `https://app.co${A}`;
+  const html = (source: string, traits: object = {}) => {
+    const outcome = renderFor(sourceOf(source), { a: 'm/x' }, { ...traits });
+    return outcome.kind === 'rendered' ? outcome.message.html : outcome.reason;
+  };
+
+  test('in the traits of a server', () => {
+    const traits = { urls: manyUrls };
+    expect(JSON.stringify(traits).length).toBeLessThan(TRAITS_BYTES_MAX);
+    expect(html(link(linked), traits)).toBe(link('https://app.co'));
+  });
+
+  test('in the template', () => {
+    expect(html(`${link(linked)}<p>${manyUrls}</p>`)).toContain(link('https://app.co'));
+  });
+});

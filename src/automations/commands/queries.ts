@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { sql } from '../../base/db.ts';
 import type { Scope } from '../../base/db.ts';
-import { nowInMs } from '../../base/now_in_ms.ts';
 
 /** The commands whose effect on runs and sends is written in pieces. */
 export const COMMAND_KINDS = ['resume', 'archive', 'move'] as const;
@@ -20,7 +19,10 @@ export type Command = z.output<typeof Command>;
 
 const columns = sql.fragment`automation_id, kind, to_version, requested_at, changed`;
 
-/** Begins a command. The same command again begins anew. */
+/**
+ * Begins a command. The same command again begins anew. Its time is rounded as the starts of runs are: a move concerns
+ * a run that started before it in the same millisecond.
+ */
 export const insertCommand = (
   { tx, projectId }: Scope,
   automationId: string,
@@ -28,7 +30,7 @@ export const insertCommand = (
 ) =>
   tx.query(sql.unsafe`
     insert into automations.commands (project_id, automation_id, kind, to_version, requested_at, changed)
-    values (${projectId}, ${automationId}, ${kind}, ${toVersion}, ${nowInMs}, 0)
+    values (${projectId}, ${automationId}, ${kind}, ${toVersion}, statement_timestamp(), 0)
     on conflict on constraint commands_pkey do update
     set to_version = excluded.to_version, requested_at = excluded.requested_at, changed = 0
   `);

@@ -64,8 +64,8 @@ export const holdMovable = async (
 };
 
 /**
- * Moves runs to another version, at the step where they are. What they waited for is forgotten, and they look at once
- * what the other version waits for.
+ * Moves runs to another version, at the step where they are. Deletes what they wait for, and makes them due at once:
+ * the step of the other version may wait for something else.
  */
 export const moveRuns = async (
   scope: Scope,

@@ -1,7 +1,7 @@
 // Whether an endpoint takes its deliveries: counted in a row, shown as failing, and alerted.
 import type { Scope } from '../../base/db.ts';
 import { alertFailing, resolveFailing } from '../endpoint_alerts.ts';
-import { disableEndpoint } from '../endpoint_queries.ts';
+import { disableEndpoint, findEndpoint } from '../endpoint_queries.ts';
 import type { EndpointRow } from '../endpoint_queries.ts';
 import type { WebhookAnswer } from '../post_webhook.ts';
 import {
@@ -56,7 +56,10 @@ const alertHealth = async (
   }
 };
 
-/** Records what the answer to a delivery says of its endpoint. What was not posted says nothing. */
+/**
+ * Records what the answer to a delivery says of its endpoint. What was not posted says nothing, and neither does an
+ * answer that comes after the endpoint got another address or was disabled.
+ */
 export const recordHealth = async (
   scope: Scope,
   claimed: Claimed,
@@ -64,6 +67,8 @@ export const recordHealth = async (
 ): Promise<void> => {
   const { endpoint, failures } = claimed;
   const { endpoint_id: endpointId } = endpoint;
+  const found = await findEndpoint(scope, endpointId);
+  if (found?.status !== 'active' || found.url !== endpoint.url) return;
   await alertHealth(scope, claimed, { answer, at });
   if (answer.kind === 'postponed') {
     const inRow = await addFailure(scope, endpointId, at);

@@ -3,9 +3,13 @@ import { parse } from 'tldts';
 
 const toAscii = (host: string): string => domainToASCII(host) || host.toLowerCase();
 
+/** More labels than any public suffix and the label before it have. Converting a whole name takes long. */
+const LABELS_READ = 8;
+
 /** Whether software makes a link of a host name that stands alone: its suffix is in the public list of ICANN's. */
 export const isDomain = (host: string): boolean => {
-  const { domain, isIcann } = parse(toAscii(host), {
+  const end = host.split('.').slice(-LABELS_READ).join('.');
+  const { domain, isIcann } = parse(toAscii(end), {
     allowPrivateDomains: false,
     validateHostname: false,
   });

@@ -21,10 +21,11 @@ const addLiterals = (hosts: Hosts, { html, ...texts }: Source): void => {
     addText(hosts, toLiterals(text ?? ''));
 };
 
-const addValues = (hosts: Hosts, value: unknown): void => {
+const addValues = (hosts: Hosts, value: unknown): Hosts => {
   if (typeof value === 'string') addText(hosts, value);
   if (typeof value === 'object' && value !== null)
     for (const one of Object.values(value)) addValues(hosts, one);
+  return hosts;
 };
 
 const SYNTAX = /[$()*+./?[\\\]^{|}]/g;
@@ -44,12 +45,13 @@ const addMessage = (
   hosts: Hosts,
   { subject, html, text }: Rendered,
   address: string | null,
-): void => {
+): Hosts => {
   const own = address === null ? null : alone(address);
   const read = (part: string) => (own === null ? part : part.replaceAll(own, ' '));
   addHtml(hosts, read(html));
   addText(hosts, read(subject));
   addText(hosts, read(text));
+  return hosts;
 };
 
 /** The address of the person, where the email may show it whole. */
@@ -130,13 +132,12 @@ const leaveOut = <T>(render: () => T): T => {
   }
 };
 
-/** Reads, and returns whether there was not too much. */
-const canRead = (read: () => void): boolean => {
+/** Returns the hosts that are read; null where there is too much to read. */
+const readHosts = (read: () => Hosts): Hosts | null => {
   try {
-    read();
-    return true;
+    return read();
   } catch (error) {
-    if (error instanceof TooMuchToRead || error instanceof RangeError) return false;
+    if (error instanceof TooMuchToRead || error instanceof RangeError) return null;
     throw error;
   }
 };
@@ -176,21 +177,21 @@ export const makeGuard = ({ source, variables, asserted, key }: Guarded): Guard 
   ],
   check: (message, renderBare) => {
     const address = addressOf(variables);
-    const written = findLiterals(source, key);
-    const shown = new Hosts(written);
-    if (!canRead(() => addMessage(shown, message, address))) return leaveOut(renderBare);
+    const written = readHosts(() => findLiterals(source, key));
+    const shown = written && readHosts(() => addMessage(new Hosts(written), message, address));
+    if (!written || !shown) return leaveOut(renderBare);
     let foreign = [...shown.found];
     const isLeft = (known: Hosts): boolean => {
       foreign = foreign.filter((host) => !isAmong(host, known.found));
       return foreign.length > 0;
     };
     if (!isLeft(written)) return message;
-    const known = new Hosts();
     const bare = change(variables, asserted, withBlanks);
-    addValues(known, { ...bare, profile: { ...bare.profile, email: null } });
-    if (!isLeft(known)) return message;
+    const values = { ...bare, profile: { ...bare.profile, email: null } };
+    const known = readHosts(() => addValues(new Hosts(), values));
+    if (known && !isLeft(known)) return message;
     const again = leaveOut(renderBare);
-    const isRead = canRead(() => addMessage(known, again, address));
-    return !isRead || isLeft(known) ? again : message;
+    const isKnown = known && readHosts(() => addMessage(known, again, address));
+    return !isKnown || isLeft(known) ? again : message;
   },
 });

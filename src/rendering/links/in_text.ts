@@ -129,32 +129,44 @@ const ASCII_RUN = /\p{ASCII}+/gu;
 /** Where a name changes between ASCII and other characters, or of those from a letter to another kind. */
 const CHANGE =
   /(?<=\p{ASCII})(?=\P{ASCII})|(?<=\P{ASCII})(?=\p{ASCII})|(?<=(?!\p{ASCII})\p{L})(?=(?!\p{ASCII})\P{L})/gu;
-/** How many such places of a name are read, from its beginning and from its end. */
+/** How many such places in each label of a name may end a host: a top-level domain has fewer. */
 const CHANGES_READ = 20;
 
-const listPrefixes = (run: string): string[] => {
-  const labels = run.split('.');
-  return labels.map((_, at) => labels.slice(0, at + 1).join('.'));
-};
+/** What of a text stands before each of its dots, and the whole. */
+function* listPrefixes(text: string): Generator<string> {
+  for (let dot = text.indexOf('.'); dot >= 0; dot = text.indexOf('.', dot + 1))
+    yield text.slice(0, dot);
+  yield text;
+}
 
 /** A name, and where it has other characters than ASCII its parts: some software ends or begins a host there. */
-const listNames = (name: string): string[] => {
-  const all = [...name.matchAll(CHANGE)];
-  if (all.length === 0) return [name];
-  const changes = [...all.slice(0, CHANGES_READ), ...all.slice(CHANGES_READ).slice(-CHANGES_READ)];
-  const runs = (name.match(ASCII_RUN) ?? []).slice(0, CHANGES_READ);
-  return [name, ...changes.map(({ index }) => name.slice(0, index)), ...runs.flatMap(listPrefixes)];
+function* listNames(name: string): Generator<string> {
+  yield name;
+  if (name.search(CHANGE) < 0) return;
+  for (let dot = name.indexOf('.'); dot >= 0;) {
+    const next = name.indexOf('.', dot + 1);
+    const label = name.slice(dot, next < 0 ? name.length : next + 1);
+    let read = 0;
+    for (const { index } of label.matchAll(CHANGE)) {
+      if ((read += 1) > CHANGES_READ) break;
+      yield name.slice(0, dot + index);
+    }
+    dot = next;
+  }
+  for (const [run] of name.matchAll(ASCII_RUN)) yield* listPrefixes(run);
+}
+
+const addName = (hosts: Hosts, name: string): void => {
+  const whole = name.replaceAll(/^[._-]+|[._-]+$/g, '');
+  if (!whole.includes('.') || !hosts.isNew(`name ${whole}`)) return;
+  for (const host of new Set([whole, whole.replace(BEHIND_HOST, '')]))
+    if (isDomain(host) || WWW.test(host)) hosts.found.add(toHost(domainToASCII(host) || host));
 };
 
 const addNames = (hosts: Hosts, word: string): void => {
   for (const [address] of word.matchAll(IPV4)) hosts.found.add(address);
   const written = new Set(BETWEEN_NAMES.flatMap((between) => word.split(between)));
-  for (const name of [...written].flatMap(listNames)) {
-    const whole = name.replaceAll(/^[._-]+|[._-]+$/g, '');
-    if (!whole.includes('.')) continue;
-    for (const host of new Set([whole, whole.replace(BEHIND_HOST, '')]))
-      if (isDomain(host) || WWW.test(host)) hosts.found.add(toHost(domainToASCII(host) || host));
-  }
+  for (const one of written) for (const name of listNames(one)) addName(hosts, name);
 };
 
 const addWord = (hosts: Hosts, word: string): void => {
