@@ -1,6 +1,6 @@
---! Previous: sha1:5165694d5e07c1804a8f80ad4b9e3ad249dbc9b6
---! Hash: sha1:b4b7c3225f3a29103ff75dbe4f9ec26c156ad4c4
+--! Previous: sha1:441e061379adad889a0219ec3734458542a42e72
+--! Hash: sha1:f41a0059bad36c33fc82d4ffa8a719ddca1a6c1c
 --! Message: runs_go_first
 
-alter table automations.runs add column goes_first boolean not null default false;
+alter table automations.runs add column if not exists goes_first boolean not null default false;
 select base.declare_columns('automations.runs', '{}', '{}', '{goes_first}');

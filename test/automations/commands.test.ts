@@ -213,12 +213,16 @@ test('a move concerns everyone who started before it, also in the same milliseco
   const isBefore = () =>
     within(async (scope) => {
       await scope.tx.query(sql.unsafe`
-        update automations.runs set started_at = statement_timestamp() where automation_id = ${id}
+        update automations.runs set started_at = statement_timestamp()
+        where project_id = ${scope.projectId} and automation_id = ${id}
       `);
       await insertCommand(scope, id, { kind: 'move', toVersion: 1 });
       const { is_before } = await scope.tx.one(sql.type(Compared)`
-        select started_at <= requested_at as is_before from automations.runs
-        join automations.commands using (project_id, automation_id) where automation_id = ${id}
+        select run.started_at <= command.requested_at as is_before from automations.runs as run
+        join automations.commands as command
+          on command.project_id = run.project_id and command.automation_id = run.automation_id
+        where run.project_id = ${scope.projectId} and command.project_id = ${scope.projectId}
+        and run.automation_id = ${id}
       `);
       return is_before;
     });
