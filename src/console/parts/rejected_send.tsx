@@ -5,6 +5,7 @@ import { api } from '../api.ts';
 import type { SendDetail } from '../api.ts';
 import { useChange } from '../changes.ts';
 import { provider } from '../queries.ts';
+import { counted } from './counted.ts';
 import { Refused } from './refused.tsx';
 
 type Props = { projectId: string; send: SendDetail; onQueued: (count: number) => void };
@@ -28,7 +29,7 @@ const queueAll = async (wanted: Wanted): Promise<number> => {
 };
 
 const inWords = (count: number, isCapped = false): string =>
-  `${isCapped ? 'more than ' : ''}${count.toLocaleString()} ${count === 1 ? 'email' : 'emails'}`;
+  `${isCapped ? 'more than ' : ''}${counted(count, 'email')}`;
 
 /** How many emails were queued again. */
 export const QueuedAgain = ({ count }: { count: number }) => (

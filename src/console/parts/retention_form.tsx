@@ -1,6 +1,7 @@
 import { api } from '../api.ts';
 import type { Outputs } from '../api.ts';
 import { useChange } from '../changes.ts';
+import { counted } from './counted.ts';
 import { NOT_WHOLE, toWhole } from './form.ts';
 import { NumberSettings } from './number_settings.tsx';
 import type { NumberField } from './number_settings.tsx';
@@ -28,9 +29,6 @@ const WORDS = {
   ask: 'Owners change this.',
 };
 
-const countOf = (value: number, unit: string): string =>
-  `${value.toLocaleString()} ${unit}${value === 1 ? '' : 's'}`;
-
 type Props = { projectId: string; settings: Settings; eventMonths: number };
 
 /** How long the project keeps what it sent; owners change it. */
@@ -41,10 +39,10 @@ export const RetentionForm = ({ projectId, settings, eventMonths }: Props) => {
     const months = (of: Settings) => of.sends_months ?? eventMonths;
     const parts = [
       ...(given.content_days < settings.content_days
-        ? [`the content of emails that is older than ${countOf(given.content_days, 'day')}`]
+        ? [`the content of emails that is older than ${counted(given.content_days, 'day')}`]
         : []),
       ...(months(given) < months(settings)
-        ? [`sends that are older than ${countOf(months(given), 'month')}, with their feedback`]
+        ? [`sends that are older than ${counted(months(given), 'month')}, with their feedback`]
         : []),
     ];
     if (parts.length === 0) return null;

@@ -1,4 +1,5 @@
 import { Alert, Group, Text } from '@mantine/core';
+import { counted } from '../counted.ts';
 import { Status } from '../status.tsx';
 import { When } from '../when.tsx';
 import type { Mailbox } from './mailbox_fields.ts';
@@ -8,12 +9,10 @@ const wordOf = ({ status, failure }: Mailbox) => {
   return failure ? { word: 'Fails', color: 'orange' } : { word: 'Active', color: 'green' };
 };
 
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
 /** Says what came of the messages, so that a report without an effect is not missed. */
 const countsOf = ({ message_count: messages, report_count: reports }: Mailbox): string =>
-  `${plural(messages, 'message')} read since the settings were saved, ` +
-  `${reports} of them about email of this project`;
+  `${counted(messages, 'message')} read since the settings were saved, ` +
+  `${reports.toLocaleString()} of them about email of this project`;
 
 /** Whether Trunkline can read a mailbox, why not, and what it has read. */
 export const MailboxState = ({ mailbox }: { mailbox: Mailbox }) => (
