@@ -1,6 +1,7 @@
 // A relay that takes whatever comes, at next to no cost of its own: a process, started with a channel.
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import { now } from './measure.ts';
 
 /** What became of the messages: told every few milliseconds, each with its recipient and its first byte's time. */
 export type Taken = { to: string; firstByteAt: number }[];
@@ -17,7 +18,6 @@ const answers: Record<string, string> = {
   QUIT: '221 bye\r\n',
 };
 const END = '\r\n.\r\n';
-const now = (): number => performance.timeOrigin + performance.now();
 
 const talk = (socket: Socket): void => {
   let [text, to, firstByteAt, isBody] = ['', '', 0, false];

@@ -5,7 +5,7 @@ import { databaseUrl } from '../../src/runtime/scratch_postgres.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
 import { startSmtpSink } from '../support/smtp_sink.ts';
 import { openInstallation } from './installation.ts';
-import { median } from './measure.ts';
+import { median, now } from './measure.ts';
 import type { Comparison } from './measure.ts';
 import { openQueueLatency } from './queue_latency.ts';
 
@@ -13,8 +13,6 @@ const ROUNDS = 5;
 const SAMPLES_PER_ROUND = 20;
 const WARM_UP_SAMPLES = 20;
 const POLL_MS = 20;
-
-const now = (): number => performance.timeOrigin + performance.now();
 
 const openWorld = async () => {
   const installation = await openInstallation();

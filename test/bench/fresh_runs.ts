@@ -1,30 +1,25 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { advanceHint, createActive } from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
 import { hint } from '../../src/base/hints.ts';
 import { newId } from '../../src/base/ids.ts';
 import { createSegment } from '../../src/segments/segments.ts';
-import { EXAMPLE_EVENT } from '../../src/runtime/example.ts';
 import { keepAutomation, makeDue } from './due_runs.ts';
 import { checkpoint } from './installation.ts';
 import { median, quantile } from './measure.ts';
 import type { Comparison } from './measure.ts';
-import { openWorld } from './sending.ts';
+import { firstBytes, openWorld } from './sending.ts';
 
 const RUNS = 100_000;
-const SAMPLES = 100;
-const SAMPLE_EVERY_MS = 100;
+const SAMPLES_PER_SECOND = 10;
 const P99 = 0.99;
 const P99_MS_MAX = 2_000;
-
-const now = (): number => performance.timeOrigin + performance.now();
 
 const openBusy = async () => {
   const world = await openWorld();
   const { deps } = world.installation;
   const { project_id: projectId } = world.project;
   const automationId = await keepAutomation(world.installation, projectId);
-  await inProject(deps, projectId, (scope) =>
+  const byHandId = await inProject(deps, projectId, (scope) =>
     createActive(scope, 'by hand', {
       trigger: { kind: 'manual' },
       settings: { re_entry: 'every_time' },
@@ -34,37 +29,21 @@ const openBusy = async () => {
   );
   const { port } = await world.installation.start('api');
   await world.installation.start('worker');
-  return { ...world, automationId, base: `http://127.0.0.1:${port}/v1` };
+  return { ...world, automationId, byHandId, port };
 };
 type Busy = Awaited<ReturnType<typeof openBusy>>;
 
-const post = async ({ base, project }: Busy, path: string, body: object): Promise<void> => {
-  const response = await fetch(`${base}${path}`, {
+const sample = (world: Busy): Promise<number[]> =>
+  firstBytes(world, world.port, SAMPLES_PER_SECOND);
+
+const startByHand = async ({ port, project, byHandId }: Busy, segmentId: string): Promise<void> => {
+  const path = `/v1/automations/${byHandId}/segment-starts`;
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${project.server_key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    body: JSON.stringify({ segment_id: segmentId }),
   });
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-};
-
-let people = 0;
-/** Milliseconds from posting each of some sign-ups to the first byte of its email. */
-const sample = async (world: Busy): Promise<number[]> => {
-  const postedAt = new Map<string, number>();
-  const arrived = world.relay.expect(SAMPLES);
-  for (let at = 0; at < SAMPLES; at += 1) {
-    people += 1;
-    const email = `fresh-${people}@people.test`;
-    postedAt.set(email, now());
-    await post(world, '/events', {
-      event: EXAMPLE_EVENT,
-      external_id: `fresh-${people}`,
-      properties: { email },
-    });
-    await wait(SAMPLE_EVERY_MS);
-  }
-  await arrived();
-  return [...postedAt].map(([to, at]) => (world.relay.firstByteAt.get(to) ?? Infinity) - at);
 };
 
 /** Makes 100,000 runs due, and starts their people once more by hand. */
@@ -84,13 +63,7 @@ const beginWork = async (world: Busy): Promise<void> => {
   await ask('vacuum analyze automations.runs, segments.members, profiles.profiles');
   await checkpoint(installation.url);
   await hint(installation.deps, advanceHint(projectId));
-  const [byHand] = await ask<{ automation_id: string }>(
-    `select automation_id from automations.automations where project_id = $1 and name = 'by hand'`,
-    [projectId],
-  );
-  await post(world, `/automations/${byHand?.automation_id}/segment-starts`, {
-    segment_id: segmentId,
-  });
+  await startByHand(world, segmentId);
 };
 
 /** What is left: runs that are due, and whether the start goes on. */

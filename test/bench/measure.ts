@@ -11,6 +11,9 @@ export type Comparison = {
   bound?: { atMost: number };
 };
 
+/** Milliseconds since 1970, with fractions: processes of one machine agree about it. */
+export const now = (): number => performance.timeOrigin + performance.now();
+
 export const quantile = (values: readonly number[], share: number): number => {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;

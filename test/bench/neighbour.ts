@@ -8,7 +8,7 @@ import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { EXAMPLE_EVENT, keepExample } from '../../src/runtime/example.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
 import { openInstallation } from './installation.ts';
-import { median } from './measure.ts';
+import { median, now } from './measure.ts';
 import type { Comparison } from './measure.ts';
 import { startRelay } from './relay_process.ts';
 import { MESSAGE, queueSends } from './sending.ts';
@@ -22,7 +22,6 @@ const BACKLOG_SENDS = 5_000;
 const TARPITS = 20;
 const POLL_MS = 20;
 
-const now = (): number => performance.timeOrigin + performance.now();
 const senderOf = (domain: string) => ({
   display_name: domain,
   from_email: `hello@${domain}`,

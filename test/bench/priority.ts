@@ -3,7 +3,7 @@ import { hint } from '../../src/base/hints.ts';
 import { newId } from '../../src/base/ids.ts';
 import { plan, sendHint } from '../../src/delivery/delivery.ts';
 import { startSmtpSink } from '../support/smtp_sink.ts';
-import { median } from './measure.ts';
+import { median, now } from './measure.ts';
 import type { Comparison } from './measure.ts';
 import { openWorld, queueSends } from './sending.ts';
 import type { World } from './sending.ts';
@@ -15,8 +15,6 @@ const OVERTAKES_MS_MAX = 2_000;
 /** Two automations share the rate, and a claim takes a second of it ahead. */
 const FAIR_SHARE_MS_MAX = 3_000;
 const RATIO_MAX = 10;
-
-const now = (): number => performance.timeOrigin + performance.now();
 
 type Person = { profile_id: string; identity_id: string; email: string };
 type Around = { world: World; sink: Awaited<ReturnType<typeof startSmtpSink>> };

@@ -9,7 +9,7 @@ import { EXAMPLE_EVENT, keepExample } from '../../src/runtime/example.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
 import { checkpoint, openInstallation } from './installation.ts';
 import { askAsFastAsAnswered, askAtPace } from './load.ts';
-import { median, quantile } from './measure.ts';
+import { median, now, quantile } from './measure.ts';
 import type { Comparison } from './measure.ts';
 import type { SmtpSettings } from '../../src/providers/settings.ts';
 import { startRelay } from './relay_process.ts';
@@ -152,7 +152,7 @@ const signUps = () => {
   let next = 0;
   const nextBody = (): string => {
     const person = `paced-${(next += 1)}-${performance.now()}`;
-    postedAt.set(`${person}@people.test`, performance.timeOrigin + performance.now());
+    postedAt.set(`${person}@people.test`, now());
     const properties = { email: `${person}@people.test`, first_name: 'Ann' };
     return JSON.stringify({ event: EXAMPLE_EVENT, external_id: person, properties });
   };
@@ -169,7 +169,11 @@ const mailSignUps = async (world: World, port: number): Promise<number> => {
 };
 
 /** Sign-ups at a pace: milliseconds from when each was due to the first byte of its mail. */
-const firstBytes = async (world: World, port: number, perSecond: number): Promise<number[]> => {
+export const firstBytes = async (
+  world: World,
+  port: number,
+  perSecond: number,
+): Promise<number[]> => {
   const load = loadOf(world, port);
   const { postedAt, nextBody } = signUps();
   const rateOfAll = world.relay.expect(Math.floor((perSecond * PACED_MS) / 1_000));
