@@ -113,8 +113,9 @@ const keep = async (scope: Scope, stood: readonly Stood[], now: Date): Promise<b
     stood.flatMap(({ run, walked: { stand } }) => {
       if (stand.kind === 'ended') return [];
       const until = compressed(run, stand.until, now);
-      const wakeAt = isNew.has(run.run_id) ? now : until;
-      const goesFirst = isNew.has(run.run_id) && run.goes_first;
+      const looksAgain = isNew.has(run.run_id);
+      const wakeAt = looksAgain ? now : until;
+      const goesFirst = looksAgain && run.goes_first;
       return [{ runId: run.run_id, stepId: stand.stepId, until, wakeAt, goesFirst }];
     }),
   );

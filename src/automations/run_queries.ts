@@ -94,10 +94,10 @@ const Due = z.strictObject({ run_id: z.uuid(), identity_id: z.uuid(), is_capped:
 const FIRST_PER_OTHER = 3;
 
 /**
- * Returns runs that are due, and for whom: people are locked before their runs. What an event has just started or woken
- * goes first, and every fourth is one of the others, which are due by time or of a bulk start; each kind in the order
- * of time. Where a kind has too few, the other fills up. With `isFirstOnly` the others wait. Of a capped automation it
- * matters which other email a person gets meanwhile. None while sending is held.
+ * Returns runs that are due, each with its identity: people are locked before their runs. What an event has just
+ * started or woken goes first. Every fourth is one of the others, which are due by time or of a bulk start. Each kind
+ * comes in the order of time, and fills up what the other leaves. With `isFirstOnly` the others wait. `is_capped` says
+ * that other email to the person counts. Returns none while sending is held.
  */
 export const listDueRuns = (
   { tx, projectId }: Scope,

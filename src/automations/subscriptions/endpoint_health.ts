@@ -42,7 +42,7 @@ const alertHealth = async (
 ): Promise<void> => {
   const { refused_count: before, failing_since: since } = endpoint;
   if (answer.kind === 'delivered') {
-    if (before > 0 || failures > 0) await resolveFailing(scope, endpoint.endpoint_id);
+    await resolveFailing(scope, endpoint.endpoint_id);
   } else if (answer.kind === 'postponed') {
     const isLong =
       since !== null && at.getTime() - since.getTime() >= ENDPOINT_ALERT_MINUTES * MINUTE_MS;
@@ -67,6 +67,8 @@ export const recordHealth = async (
 ): Promise<void> => {
   const { endpoint, failures } = claimed;
   const { endpoint_id: endpointId } = endpoint;
+  // Most deliveries are accepted by an endpoint that has failed none: there is nothing to look up or to write.
+  if (answer.kind === 'delivered' && failures === 0 && endpoint.refused_count === 0) return;
   const found = await findEndpoint(scope, endpointId);
   if (found?.status !== 'active' || found.url !== endpoint.url) return;
   await alertHealth(scope, claimed, { answer, at });
