@@ -2189,7 +2189,9 @@ returns table (
   kind text,
   value text,
   first_seen_at timestamptz,
-  last_seen_at timestamptz
+  last_seen_at timestamptz,
+  observed_at timestamptz,
+  is_known boolean
 )
 language plpgsql volatile
 set search_path = '';
@@ -2843,7 +2845,9 @@ returns table (
   kind text,
   value text,
   first_seen_at timestamptz,
-  last_seen_at timestamptz
+  last_seen_at timestamptz,
+  observed_at timestamptz,
+  is_known boolean
 )
 language plpgsql volatile
 set search_path = '';

@@ -30,13 +30,15 @@ import {
   listByValues,
   listFirst,
   listNamesOf,
+  LeftIdentifier,
   listSeenTimes,
+  moveSeen,
   seeIdentifiers,
-  SeenIdentifier,
+  toSeen,
 } from './queries.ts';
-import type { Identity, Person } from './queries.ts';
+import type { Identity, Person, SeenIdentifier } from './queries.ts';
 
-export { findById, findByValue, findLink, listByValues, listFirst, SeenIdentifier };
+export { findById, findByValue, findLink, LeftIdentifier, listByValues, listFirst };
 export { listNamesOf, listSeenTimes };
 export { listActiveLinks, listLinkedTo, listLinks };
 export { listByIds, listByProfiles, listLinksEver };
@@ -52,7 +54,7 @@ export {
 } from './link_queries.ts';
 export { IDENTIFIER_KINDS } from './queries.ts';
 export type { LinkRow, Member, Scanned };
-export type { Identity, PastIdentity, PastLink, Person };
+export type { Identity, PastIdentity, PastLink, Person, SeenIdentifier };
 
 /**
  * Finds or makes the identity behind each identifier, and answers with all of them.
@@ -67,6 +69,20 @@ export const see = async (
     scope,
     seen.map((identifier) => ({ ...identifier, identity_id: newId(), profile_id: newId() })),
   );
+};
+
+/**
+ * Does the same for what `identity.move_seen` has left, and moves when the known identities among them were seen. Those
+ * are locked with the others first, so that all are locked in one order.
+ */
+export const seeLeft = async (
+  scope: Scope,
+  left: readonly LeftIdentifier[],
+): Promise<readonly Person[]> => {
+  const people = await see(scope, left.map(toSeen));
+  const known = left.filter(({ is_known }) => is_known);
+  if (known.length > 0) await moveSeen(scope, known);
+  return people;
 };
 
 /** The row of the log, whether this call made it, and the browser's link that it replaced. */

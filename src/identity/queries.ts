@@ -33,6 +33,22 @@ export const SeenIdentifier = Identity.pick({
   last_seen_at: true,
 });
 export type SeenIdentifier = z.output<typeof SeenIdentifier>;
+
+/** An identifier that was seen and whose identity is still to be made or moved. Times are those of its events. */
+export const LeftIdentifier = SeenIdentifier.extend({
+  observed_at: z.date().nullable(),
+  is_known: z.boolean(),
+});
+export type LeftIdentifier = z.output<typeof LeftIdentifier>;
+
+const MOVES_NOTHING = { first_seen_at: null, last_seen_at: null };
+
+/** What makes the identity of an identifier, or only locks it where it is known. */
+export const toSeen = (left: LeftIdentifier): SeenIdentifier => {
+  const { kind, value, first_seen_at, last_seen_at, is_known } = left;
+  return { kind, value, ...(is_known ? MOVES_NOTHING : { first_seen_at, last_seen_at }) };
+};
+
 export type NewIdentity = SeenIdentifier & { identity_id: string; profile_id: string };
 
 export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdentity[]) => {
@@ -48,6 +64,22 @@ export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdent
       identifiers => ${column((row) => row.value, 'text')},
       first_seen_ats => ${column((row) => row.first_seen_at?.toISOString() ?? null, 'timestamptz')},
       last_seen_ats => ${column((row) => row.last_seen_at?.toISOString() ?? null, 'timestamptz')}
+    )
+  `);
+};
+
+/** Moves when known identities were seen. The transaction has locked them. */
+export const moveSeen = ({ tx, projectId }: Scope, seen: readonly LeftIdentifier[]) => {
+  const column = (read: (row: LeftIdentifier) => string | null, type: string) =>
+    sql.array(seen.map(read), type);
+  return tx.query(sql.unsafe`
+    select from identity.move_seen(
+      project_id => ${projectId},
+      kinds => ${column((row) => row.kind, 'text')},
+      identifiers => ${column((row) => row.value, 'text')},
+      first_seen_ats => ${column((row) => row.first_seen_at?.toISOString() ?? null, 'timestamptz')},
+      last_seen_ats => ${column((row) => row.last_seen_at?.toISOString() ?? null, 'timestamptz')},
+      observed_ats => ${column((row) => row.observed_at?.toISOString() ?? null, 'timestamptz')}
     )
   `);
 };

@@ -9,7 +9,7 @@ import {
   foldProfile,
   holdByAddress,
   insertProfiles,
-  listUnknown,
+  seeFlushes,
   setTags,
 } from './queries.ts';
 import type { Folded } from './queries.ts';
@@ -39,9 +39,9 @@ export const seeEvents = async (
   flushIds: readonly string[],
   erasedBefore: number | null = null,
 ): Promise<quotas.Brought> => {
-  const unknown = await listUnknown(scope, flushIds);
-  if (unknown.length === 0) return [];
-  const people = await seePeople(scope, await identity.see(scope, unknown), erasedBefore);
+  const left = await seeFlushes(scope, flushIds);
+  if (left.length === 0) return [];
+  const people = await seePeople(scope, await identity.seeLeft(scope, left), erasedBefore);
   const made = people.filter(({ is_new }) => is_new);
   return quotas.findBrought(scope, flushIds, made);
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { jsonObject } from '../base/json_object.ts';
-import { SeenIdentifier } from '../identity/identity.ts';
+import { LeftIdentifier } from '../identity/identity.ts';
 import { TRAIT_KEYS_MAX, TRAITS_BYTES_MAX } from './traits.ts';
 
 const Profile = z.strictObject({
@@ -29,10 +29,10 @@ export const insertProfiles = (
     )
   `);
 
-/** Moves when people were seen by the events of some flushes; answers with the identifiers nobody has yet. */
-export const listUnknown = ({ tx, projectId }: Scope, flushIds: readonly string[]) =>
-  tx.any(sql.type(SeenIdentifier)`
-    select kind, value, first_seen_at, last_seen_at
+/** Moves when people were seen by the events of some flushes. Returns what it leaves for `identity.seeLeft`. */
+export const seeFlushes = ({ tx, projectId }: Scope, flushIds: readonly string[]) =>
+  tx.any(sql.type(LeftIdentifier)`
+    select kind, value, first_seen_at, last_seen_at, observed_at, is_known
     from profiles.see_events(project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')})
   `);
 

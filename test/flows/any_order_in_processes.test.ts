@@ -33,11 +33,15 @@ beforeAll(async () => {
   stage = throughDoors(world, services.slice(0, 2));
 });
 
-afterAll(() => {
+afterAll(async () => {
   expect(
     services.map((service) => service.lastError()),
     'no process complains of anything',
   ).toEqual(services.map(() => null));
+  const { rows } = await world.owner.query(
+    'select deadlocks::int from pg_stat_database where datname = current_database()',
+  );
+  expect(rows, 'no transaction waits for a deadlock to be found').toEqual([{ deadlocks: 0 }]);
 });
 
 test(

@@ -31,7 +31,7 @@ const know = (projectId: string, ...people: Seen[]) =>
       })),
     ),
   );
-const MOVE = `select value, first_seen_at, last_seen_at from identity.move_seen(project_id => $1, kinds => $2,
+const MOVE = `select value, first_seen_at, last_seen_at, is_known from identity.move_seen(project_id => $1, kinds => $2,
   identifiers => $3, first_seen_ats => $4, last_seen_ats => $5, observed_ats => $6)`;
 const toValues = (projectId: string, people: readonly Seen[]) => [
   projectId,
@@ -61,15 +61,18 @@ test('known identifiers move outwards only, and nobody else’s', async () => {
   expect(await timesOf(other, 'ann')).toEqual([at(5), at(5)]);
 });
 
-test('identifiers that nobody has are answered in their order, and not made', async () => {
+test('it leaves the first identifier without an identity and all after it, neither made nor moved', async () => {
   const projectId = newId();
-  await know(projectId, seen('bob'));
-  expect(await move(projectId, seen('ann', 1, 2), seen('bob', 6), seen('cid', 3))).toEqual([
-    { value: 'ann', first_seen_at: at(1), last_seen_at: at(2) },
-    { value: 'cid', first_seen_at: at(3), last_seen_at: at(3) },
+  await know(projectId, seen('abe'), seen('bob'));
+  const people = [seen('abe', 6), seen('ann', 1, 2), seen('bob', 6), seen('cid', 3)];
+  expect(await move(projectId, ...people)).toEqual([
+    { value: 'ann', first_seen_at: at(1), last_seen_at: at(2), is_known: false },
+    { value: 'bob', first_seen_at: at(6), last_seen_at: at(6), is_known: true },
+    { value: 'cid', first_seen_at: at(3), last_seen_at: at(3), is_known: false },
   ]);
+  expect(await timesOf(projectId, 'abe')).toEqual([at(5), at(6)]);
   expect(await timesOf(projectId, 'ann')).toEqual([undefined, undefined]);
-  expect(await timesOf(projectId, 'bob')).toEqual([at(5), at(6)]);
+  expect(await timesOf(projectId, 'bob')).toEqual([at(5), at(5)]);
 });
 
 test('whoever was only named before is seen for the first time, and is not unknown', async () => {
@@ -117,7 +120,7 @@ test('what is observed before somebody was seen says that they were there; of no
     see(scope, [{ kind: 'external', value: 'bob', first_seen_at: null, last_seen_at: null }]),
   );
   expect(await move(projectId, observed('ann', 3), observed('bob', 7), observed('cid', 8))).toEqual(
-    [{ value: 'cid', first_seen_at: at(8), last_seen_at: at(8) }],
+    [{ value: 'cid', first_seen_at: at(8), last_seen_at: at(8), is_known: false }],
   );
   expect(await timesOf(projectId, 'ann')).toEqual([at(3), at(5)]);
   expect(await timesOf(projectId, 'bob')).toEqual([at(7), at(7)]);
@@ -161,7 +164,7 @@ test('two claims that see the same people one after the other keep the outermost
   expect(await timesOf(projectId, 'bob')).toEqual([at(1), at(9)]);
 });
 
-test('somebody who goes while we wait is unknown then', async () => {
+test('an identity that is deleted while the call waits is new then', async () => {
   const projectId = newId();
   await know(projectId, seen('ann'), seen('bob'));
   const owner = new pg.Client({ connectionString: database.url });
@@ -174,8 +177,11 @@ test('somebody who goes while we wait is unknown then', async () => {
   const moving = move(projectId, seen('ann', 6), seen('bob', 6));
   await untilWaiting(database);
   await owner.query('commit');
-  expect(await moving).toEqual([{ value: 'ann', first_seen_at: at(6), last_seen_at: at(6) }]);
-  expect(await timesOf(projectId, 'bob')).toEqual([at(5), at(6)]);
+  expect(await moving).toEqual([
+    { value: 'ann', first_seen_at: at(6), last_seen_at: at(6), is_known: false },
+    { value: 'bob', first_seen_at: at(6), last_seen_at: at(6), is_known: true },
+  ]);
+  expect(await timesOf(projectId, 'bob')).toEqual([at(5), at(5)]);
 });
 
 test('the work grows with who was seen, however little the planner knows of the table', async () => {

@@ -4,7 +4,7 @@ import type { EventRow } from '../../src/ingest/events.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { seeEvents } from '../../src/profiles/profiles.ts';
 import { inProject } from '../../src/base/db.ts';
-import { connectTo } from '../base/connections.ts';
+import { connectTo, untilWaiting } from '../base/connections.ts';
 import { newEvent, YEAR } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
 
@@ -30,6 +30,11 @@ const unknown = (kind: string, value: string, first: number, last: number) => ({
   first_seen_at: new Date(at(first)),
   last_seen_at: new Date(at(last)),
 });
+const left = (kind: string, value: string, first: number, last: number) => ({
+  ...unknown(kind, value, first, last),
+  observed_at: null,
+  is_known: false,
+});
 const identitiesOf = async (projectId: string) =>
   (
     await database.owner.query(
@@ -49,9 +54,9 @@ test('everybody the events name is unknown once, with the first and last time, i
     newEvent({ external_id: 'x', occurred_at: at(4) }),
   );
   expect(await seen(projectId, [flushId])).toEqual([
-    unknown('anonymous', 'x', 2, 3),
-    unknown('external', 'bob', 1, 2),
-    unknown('external', 'x', 4, 4),
+    left('anonymous', 'x', 2, 3),
+    left('external', 'bob', 1, 2),
+    left('external', 'x', 4, 4),
   ]);
   expect(await seen(newId(), [flushId])).toEqual([]);
 });
@@ -129,4 +134,65 @@ test('of whom is being erased nothing is remembered, and others’ events lose t
     [projectId],
   );
   expect(rows.map((row) => row.anonymous_id)).toEqual([null, 'z', 'z', 'x']);
+});
+
+test('a known person who comes after a new device moves as well, with what was observed of both', async () => {
+  const projectId = newId();
+  const see = (flushId: string) =>
+    inProject(database.deps, projectId, (scope) => seeEvents(scope, [flushId]));
+  await see(await flush(projectId, newEvent({ external_id: 'ann', occurred_at: at(3) })));
+  const observed = `${YEAR}-02-01T00:00:00Z`;
+  await see(
+    await flush(
+      projectId,
+      newEvent({ external_id: 'ann', anonymous_id: 'device', occurred_at: at(1) }),
+      newEvent({ external_id: 'ann', occurred_at: at(5) }),
+      newEvent({ external_id: 'ann', occurred_at: observed, source: 'system' }),
+    ),
+  );
+  expect(await identitiesOf(projectId)).toEqual([
+    unknown('anonymous', 'device', 1, 1),
+    unknown('external', 'ann', 1, 5),
+  ]);
+  const { rows } = await database.owner.query(
+    'select value, observed_at from identity.identities where project_id = $1 order by kind',
+    [projectId],
+  );
+  expect(rows).toEqual([
+    { value: 'device', observed_at: null },
+    { value: 'ann', observed_at: new Date(observed) },
+  ]);
+});
+
+test('events lock a new device before the known person after it, as an identify of both does', async () => {
+  const projectId = newId();
+  const see = (flushId: string) =>
+    inProject(database.deps, projectId, (scope) => seeEvents(scope, [flushId]));
+  await see(await flush(projectId, newEvent({ external_id: 'ann', occurred_at: at(3) })));
+  const flushId = await flush(
+    projectId,
+    newEvent({ external_id: 'ann', anonymous_id: 'device', occurred_at: at(4) }),
+  );
+  const other = await connectTo(database, projectId);
+  await other.query('begin');
+  await other.query(
+    `select from identity.see_identifiers(project_id => $1, identity_ids => array[$2::uuid],
+      profile_ids => array[$2::uuid], kinds => array['anonymous'], identifiers => array['device'],
+      first_seen_ats => array[$3::timestamptz], last_seen_ats => array[$3::timestamptz])`,
+    [projectId, newId(), at(2)],
+  );
+  const seeing = see(flushId);
+  await untilWaiting(database);
+  // The events wait for the device, and hold nothing that comes after it.
+  await other.query(
+    `select from identity.identities where project_id = $1 and kind = 'external' and value = 'ann'
+    for no key update nowait`,
+    [projectId],
+  );
+  await other.query('commit');
+  await seeing;
+  expect(await identitiesOf(projectId)).toEqual([
+    unknown('anonymous', 'device', 2, 4),
+    unknown('external', 'ann', 3, 4),
+  ]);
 });
