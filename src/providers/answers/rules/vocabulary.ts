@@ -118,7 +118,7 @@ export const VOCABULARY: Record<string, string> = {
     not|n't|no|cannot|invalid|bad|unknown|unavailable|wrong|illegal|fail*|error|problem|missing
     incorrect|undefined|null|unable|does(n't| not)|isn't|reject*`,
   spam: `
-    unwanted|spam(?!haus|cop|rats|rl)[a-z]{0,10}|unsolicited|junk|ube|uce|bulk ?(mail|e-?mail|mailing)?
+    unwanted|rspam|spam(?!haus|cop|rats|rl)[a-z]{0,10}|unsolicited|junk|ube|uce|bulk ?(mail|e-?mail|mailing)?
     mass ?mail[a-z]{0,3}
     phish*|scams?|suspicious|fraud*|pourriel|indesirable|non sollicite|unerw.nscht*|no deseado
     correo basura|indesejad[oa]`,
