@@ -17,14 +17,16 @@ const OF_SENDER: readonly Rule[] = [
       (not|n't|never|no longer) (be )?(authori[sz]ed|allowed|permitted|entitled) to (send|use|submit|write) _ _ _ (with|
         from|as|using) _ (e-?mail )?(address|sender|domain|@from|@fromdomain|@addr)
     `),
-    not: phrases(`recipient*|ips?|@ip|hosts?|server|client|network|spf|dkim|dmarc|per day|limit*`),
+    not: phrases(`
+      recipient*|ips?|@ip|hosts?|server|client (host|ip|address)|network|spf|dkim|dmarc|per day|limit*
+    `),
     code: /^5/,
     means: 'sender_not_allowed',
   },
   {
     when: phrases(`
-      ^(the |this |your )?(from|sender|sender's|sending|mail from) (domain|address|e-?mail)? ?(is |was )?(not (yet )?(trusted|
-        confirmed|approved|enabled|activated)|untrusted|unapproved|unconfirmed)
+      ^(the |this |your )?(from|sender|sender's|sending|mail from) (domain|address|e-?mail)? ?(is |was )?(not (yet )?(
+        trusted|confirmed|approved|enabled|activated)|untrusted|unapproved|unconfirmed)
       (sender|from address|from domain) (is )?not (in|on) (the |our |an? )?(allow|white|safe|approved) ?list
     `),
     not: phrases(
@@ -34,9 +36,7 @@ const OF_SENDER: readonly Rule[] = [
     means: 'sender_not_allowed',
   },
   {
-    when: phrases(
-      `local users? only|only local (users?|senders?)|^(@from:? )?sender (address )?rejected\\.?$`,
-    ),
+    when: phrases(`local users? only|only local (users?|senders?)`),
     at: ['mail'],
     code: /^5/,
     means: 'sender_not_allowed',
@@ -70,7 +70,8 @@ const OF_TIME: readonly Rule[] = [
 const OF_RECIPIENT: readonly Rule[] = [
   {
     when: phrases(`
-      (account|user|mailbox|address|recipient|@to|@addr) ... (accept|receive|take|get)[a-z]{0,3} _ (more than|only|at most|up to|no more than) _ \\d+ _ {piece}
+      (account|user|mailbox|address|recipient|@to|@addr) ... (accept|receive|take|get)[a-z]{0,3} _ (more than|
+        only|at most|up to|no more than) _ \\d+ _ {piece}
       (not|n't|cannot) (to )?(accept|receive|take) more than \\d+ _ {piece}
     `),
     not: phrases(`
@@ -133,7 +134,7 @@ const OF_TLS: readonly Rule[] = [
 ];
 
 /**
- * What the sentence is about, where a word in it fits another rule as well. Read first, with the rules that lead.
+ * What the sentence is about, where a word in it fits another rule as well. Read with the rules that lead.
  * None of them ends a send.
  */
 export const SCOPE_RULES: readonly Rule[] = [
