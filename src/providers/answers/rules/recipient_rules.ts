@@ -41,7 +41,7 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
         restricts)
       delivery (is )?(restrict*|not (authori[sz]ed|permitted|allowed))|restricted by policy
       mailbox _ is restricted|user refused to|delivery failure policy|rule of the recipient
-      opted out|(recipient|user|subscriber|addressee|contact|@to) (has |is |was |have )?unsubscribed|in my badr(cptto|ecipientto) list
+      opted out|(recipient|user|subscriber|addressee|contact|@to) (has |is |was |have )?unsubscribed
       badrcptto|(bounced?|bounces) check( filter)?$|(previously|already) unsubscribed from (this|your|the)
       (recipient|user|addressee) has blocked (you|this sender|your)
       delivery to this (address|mailbox|recipient) is restricted|(list|group) ... restricted to

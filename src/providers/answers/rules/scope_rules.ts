@@ -118,7 +118,8 @@ const OF_TLS: readonly Rule[] = [
   {
     when: phrases(`
       (transport layer security|ssl/tls|tls/ssl|starttls) (encryption |is )?(required|needed|mandatory|necessary)
-      without (using |an? )?(ssl/tls|tls/ssl|tls|ssl|starttls|encryption) _ _ (is |are )?(not (allowed|permitted|accepted|
+      without (using |an? )?(ssl/tls|tls/ssl|tls|ssl|starttls|encryption) _ _ (is |are )?(not (allowed|
+        permitted|accepted|
         supported|possible)|refused|denied|forbidden|prohibited|rejected|disabled)
       (please )?(enable|turn on|switch on|activate) (the )?(ssl/tls|tls/ssl|tls|ssl|starttls|encryption)
       (unencrypted|non-?(tls|ssl)|insecure) (connections?|sessions?|smtp|log ?ins?) _ _ (not (allowed|permitted|

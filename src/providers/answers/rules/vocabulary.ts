@@ -104,7 +104,7 @@ export const VOCABULARY: Record<string, string> = {
     connections?|sessions?|smtp session|conversation|channel`,
   temporary: `
     temporar*|try (it )?(again )?later|try again|later|retry|retried|transient*|currently
-    at (this|the|present) (time|moment|present)|busy|overload*|please wait|moment*|again in
+    at (this|the|present) (time|moment|present)|at present|busy|overload*|please wait|moment*|again in
     resend|right now|in progress|not now|sp.ter|plus tard|m.s tarde|mais tarde|pi. tardi
     vor.bergehend|zeitweilig|momentanement|intentelo|reessayer|reintente|riprovare|temporane*
     temporal*|temporairement`,
