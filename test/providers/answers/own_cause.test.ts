@@ -3,6 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { classifySmtpReply } from '../../../src/providers/answers/answers.ts';
 
 const OF_THE_SIDE_THAT_SENDS = [
+  '550 Filter: sender not in allow list',
+  '550 Relay: recipient domain not used for this account',
+  '550 sender not on the white list',
+  '554 5.7.1 From address not in our safe list',
+  '550 recipient domain is not enabled for this login',
+  '550 5.1.2 Relay: domain not registered in this account',
+  '550 address not set up for this customer',
+  '550 5.1.1 recipient not configured in this account',
   '554 5.7.1 Sending bulk email is not permitted on this plan',
   '550 Bulk mailing is disabled for your account',
   '550 5.7.1 Outgoing spam detected, mailbox locked',

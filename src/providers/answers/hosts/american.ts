@@ -50,6 +50,12 @@ const AUP_RULES: readonly Rule[] = [
   { when: /aup#in-1[12]\d0/, not: /sender rejected/, ...BY_CLASS },
   { when: /aup#(?:in|out|i|o)-13[0-4]0/, not: /sender rejected/, means: 'connection_limit' },
   { when: /aup#(?:in|out|i|o)-1[34][5-9]0/, not: /sender rejected/, means: 'relay_limit' },
+  {
+    when: /aup#(?:in|out|i|o)-\d{3,5}/,
+    not: /sender rejected/,
+    at: ['connect', 'ehlo'],
+    ...BY_CLASS,
+  },
 ];
 
 /** Hosts in America. */

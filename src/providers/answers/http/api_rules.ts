@@ -3,6 +3,22 @@ import type { Rule } from '../rules/rule.ts';
 
 /** Words that count for more than the code beside them. */
 export const FIRST_RULES: readonly Rule[] = [
+  // How many one request may name, unlike how many an account may send to in a time.
+  {
+    when: phrases(`
+      too many recipients ... (max|maximum|limit|limited|at most|up to|allowed) _ _ \\d+
+      (max|maximum|at most|up to|no more than) _ \\d+ recipients
+      (max|maximum|number) of recipients (is|per (request|message|e-?mail|call))
+    `),
+    not: phrases(`{window}|rate|quota|plan|trial|sandbox|today|daily`),
+    means: 'message_syntax',
+  },
+  {
+    when: phrases(
+      `(api ?key|api_key|token|credentials?) (is |has been |was )?(temporarily )?suspended`,
+    ),
+    means: 'account_suspended',
+  },
   // JSON Schema, whatever field it names.
   { when: /\binvalid type\W{1,3}expected\b/, means: 'message_syntax' },
   {

@@ -50,7 +50,7 @@ const SESSION_RULES: readonly Rule[] = [
       (timeout|timed out) (waiting|while|exceeded|closing)
       ^(\\S{1,40} )?(error: )?(connection |session |command |read |data |client |smtp )?(timeout|
         timed out)
-      timeout - closing|timeout exceeded|time ?out .{0,20}closing
+      (command|session|idle|inactivity) (timeout|timed out)|timeout - closing|timeout exceeded|time ?out .{0,20}closing
     `),
     not: phrases(`
       plugin|hook|spamd|clamd|clamav|rspamd|amavis*|spamassassin|dspam|scan*|dns|lookup|verif*|recipient*|callout

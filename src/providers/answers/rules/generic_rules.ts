@@ -69,7 +69,8 @@ export const GENERIC_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
-      protocol violation|violat* (the )?(rfc ?(821|2821|5321)|smtp)|not following _ (smtp )?protocol
+      protocol (violation|deviation)|deviat* from _ _ protocol
+      violat* (the )?(rfc ?(821|2821|5321)|smtp)|not following _ (smtp )?protocol
       wait for (my|the|our) (reply|response|banner|greeting)|unsupported esmtp|esmtp extension
       syntax should be|invalid syntax|mail software violates
     `),

@@ -1,5 +1,6 @@
 import { phrases } from './phrases.ts';
 import type { Rule } from './rule.ts';
+import { SCOPE_RULES } from './scope_rules.ts';
 
 const BY_CLASS = { means: 'relay_reputation', at4xx: 'relay_reputation_later' } as const;
 
@@ -9,7 +10,7 @@ const COUNT_RULES: readonly Rule[] = [
     when: phrases(`
       (only|than|over|of|is|sent|send|limit:?|max|maximum|exceed*|to|
         already) _ \\d+ _ {piece} ... {window}
-      \\d+ _ {piece} (per|a|an|each|every) _ {unit}
+      \\d+ _ {piece} (per|a|an|each|every) _ {unit}|\\d+ {piece} ?/ ?{unit}
       {piece} (per|an?|each|every|in|within|for) (the |this |an? |one |\\d+ |last ){0,2}{unit} ... {reached}
       {reached} ... {piece} (per|an?|each|every|in|within|for) (the |this |an? |one |\\d+ |
         last ){0,2}{unit}
@@ -199,6 +200,7 @@ const FROM_RULES: readonly Rule[] = [
  */
 export const LEADING_RULES: readonly Rule[] = [
   ...GREYLIST_RULES,
+  ...SCOPE_RULES,
   ...COUNT_RULES,
   ...SUSPENSION_RULES,
   ...SIGN_IN_RULES,

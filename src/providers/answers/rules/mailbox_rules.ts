@@ -131,6 +131,7 @@ const FULL_RULES: readonly Rule[] = [
       not able to (receive|accept|take) (any )?more
       larger than the (space|storage)|quota is (over|used|gone)|out of quota|over (the )?quot[ae]
       {person} ... (maximum|allowed) (number of )?(messages|mails|e-?mails) _ _ {mailbox}
+      (mail ?)?folder (is )?full
       boite pleine|postfach voll|buz.n lleno|casella piena|caixa (postal )?cheia|skrzynka pelna
       message ... exceed* ... mailbox quota
     `),

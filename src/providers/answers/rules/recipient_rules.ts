@@ -41,7 +41,8 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
         restricts)
       delivery (is )?(restrict*|not (authori[sz]ed|permitted|allowed))|restricted by policy
       mailbox _ is restricted|user refused to|delivery failure policy|rule of the recipient
-      opted out|(recipient|user) unsubscribed
+      opted out|(recipient|user|subscriber|addressee|contact|@to) (has |is |was |have )?unsubscribed
+      badrcptto|(bounced?|bounces) check( filter)?$|(previously|already) unsubscribed from (this|your|the)
       (recipient|user|addressee) has blocked (you|this sender|your)
       delivery to this (address|mailbox|recipient) is restricted|(list|group) ... restricted to
       restricted to (members|internal)
@@ -148,6 +149,9 @@ const UNKNOWN_RULES: readonly Rule[] = [
       (rcpt|e-?mail) ... (does|dos|do)(n't| not|nt) exist|{unknown} _ {person}
       unverified address|(recipient|address) verification problem
       (is |was )?not (a )?user of (this|the)|unavailable (mail )?user|do(es)?n't exists?
+      no ?such ?(user|mailbox|recipient|account)|unresolvable (recipient |e-?mail )?address
+      recipient( address)? (must|has to|should|needs to) (contain|have|include) _ (domain|host)
+      recipient( address)? (lacks|without|has no|is missing|contains no) _ domain
       recipient address (syntax|rejected: need)|address is (missing|invalid)|reserved by rfc
       null ?mx|unable to route|nxdomain|domain not in use|nowhere to deliver|no valid domain
       (mailing list|list) {unknown}
@@ -188,8 +192,8 @@ const UNKNOWN_RULES: readonly Rule[] = [
       i cannot deliver mail for|nessun utente|no existe (dicha|ese|esa)
       kein (solches|solcher|postfach|benutzer)|pas de (compte|boite)|aucun (compte|utilisateur)
       usuario no|utente non|this (spectator|recipient) does
-      (is|was) (no longer|not) (valid|in use|active)|no account (here )?(by|with|for)|badrcptto
-      badrecipientto|validrcptto|is not in my
+      (is|was) (no longer|not) (valid|in use|active)|no account (here )?(by|with|for)|badrecipientto
+      validrcptto|is not in my
     `),
     not: phrases(`
       sender*|from (address|header|domain)|mail ?from|client|helo|ehlo|command|authenticat*|ptr

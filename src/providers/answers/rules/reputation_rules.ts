@@ -86,6 +86,7 @@ export const REPUTATION_RULES: readonly Rule[] = [
       (service|mail|messages|connections?) not accepted from _ (@ip|@host|your|this)
       not (currently )?accepting (mail|e-?mail|messages|connections) from (your|this|@ip)
       trustworthy|not trusted|do(n't| not) trust|spam list|you are sending spam
+      (ip|ips|@ip|host|network|server|you) ... (in|into) (the |our |a )?(prison|jail|penalty ?box|sin ?bin)
       currently sending spam|used for spam
     `),
     not: phrases(`

@@ -104,7 +104,7 @@ export const VOCABULARY: Record<string, string> = {
     connections?|sessions?|smtp session|conversation|channel`,
   temporary: `
     temporar*|try (it )?(again )?later|try again|later|retry|retried|transient*|currently
-    at (this|the|present) (time|moment|present)|busy|overload*|please wait|moment*|again in
+    at (this|the|present) (time|moment|present)|at present|busy|overload*|please wait|moment*|again in
     resend|right now|in progress|not now|sp.ter|plus tard|m.s tarde|mais tarde|pi. tardi
     vor.bergehend|zeitweilig|momentanement|intentelo|reessayer|reintente|riprovare|temporane*
     temporal*|temporairement`,
@@ -118,7 +118,7 @@ export const VOCABULARY: Record<string, string> = {
     not|n't|no|cannot|invalid|bad|unknown|unavailable|wrong|illegal|fail*|error|problem|missing
     incorrect|undefined|null|unable|does(n't| not)|isn't|reject*`,
   spam: `
-    unwanted|spam(?!haus|cop|rats|rl)[a-z]{0,10}|unsolicited|junk|ube|uce|bulk ?(mail|e-?mail|mailing)?
+    unwanted|rspam|spam(?!haus|cop|rats|rl)[a-z]{0,10}|unsolicited|junk|ube|uce|bulk ?(mail|e-?mail|mailing)?
     mass ?mail[a-z]{0,3}
     phish*|scams?|suspicious|fraud*|pourriel|indesirable|non sollicite|unerw.nscht*|no deseado
     correo basura|indesejad[oa]`,

@@ -26,6 +26,8 @@ const OWN_CAUSE = phrases(`
   outbound|outgoing|unauthenticated (clients?|users?|senders?|connections?)|suspended (customer|client|sender)
   (account|user|login|customer) (is |was )?(over|sends?|sending|compromised|hacked|not verified)|until you
   you (pay|verify)
+  (domain|recipient|address) (is )?not (used|allowed|enabled|configured|permitted|set up|registered) (for|by|in|with|
+    on) (this|the) (account|log ?in|customer|user)
   (because of|due to|for) (the |your )?(helo|ehlo)|(from|of) your (ips?|server|host|network)
   (ip|ips|@ip) (is |was |are )?(blocked|banned|listed|refused)
   sending (of )?(bulk|mass|more|from|is|limit*)|(send|sent|sending) (\\S{1,20} ){0,2}(today|per (day|hour|minute))

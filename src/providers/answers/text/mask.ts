@@ -20,7 +20,9 @@ const URL_TEXT = /\bhttps?:\/\/[^\s<>"]{1,2000}/gi;
 const QUOTED_LOCAL = /"[^"\r\n]{1,64}"@[\w.-]{1,253}/g;
 const ADDRESS = /[^\s<>()[\],;:"'=@]{1,128}@(?:\[[^\]\s]{1,64}\]|[^\s<>()[\],;:"'@]{1,253})/g;
 const IP4 = /(?<![\w.])\d{1,3}(?:\.(?:\d{1,3}|x{1,3})){3}(?![\w.]{0,64}\w)/g;
-const IP6 = /(?<![\w:])(?:[0-9a-f]{1,4}:){2,7}(?:[0-9a-f]{1,4}|:)?(?:::?[0-9a-f]{1,4})?(?![\w:])/gi;
+/** A time of day (`08:42:36`) is no address. */
+const IP6 =
+  /(?<![\w:])(?!\d\d:\d\d:\d\d(?![\w:]))(?:[0-9a-f]{1,4}:){2,7}(?:[0-9a-f]{1,4}|:)?(?:::?[0-9a-f]{1,4})?(?![\w:])/gi;
 const HOST = /(?<![\w@-])(?:[a-z0-9_][a-z0-9_-]{0,62}\.){1,8}[a-z][a-z0-9-]{1,23}(?![\w@-])/gi;
 /** Variables that one host leaves in its own replies: `$(_toemail)`. */
 const PLACEHOLDER = /\$\(_(to|from|ip)\w{1,20}\)/g;

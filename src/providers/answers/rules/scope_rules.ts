@@ -1,0 +1,147 @@
+import { phrases } from './phrases.ts';
+import type { Rule } from './rule.ts';
+
+/** The sender's address or domain is the subject: another sender of the same login may pass. */
+const OF_SENDER: readonly Rule[] = [
+  {
+    when: phrases(`
+      (incorrect|wrong|invalid|bad) (auth|authentication|log ?in) for _ _ (address|sender|e-?mail|@from|@addr)
+      (authenticated|logged in|signed in) as (an? |the )?(other|another|different) (user|address|sender|account)
+    `),
+    not: phrases(`recipient*|rcpt|password|username`),
+    at: ['mail', 'rcpt', 'data', 'body', 'any'],
+    means: 'sender_not_allowed',
+  },
+  {
+    when: phrases(`
+      (not|n't|never|no longer) (be )?(authori[sz]ed|allowed|permitted|entitled) to (send|use|submit|write) _ _ _ (with|
+        from|as|using) _ (e-?mail )?(address|sender|domain|@from|@fromdomain|@addr)
+    `),
+    not: phrases(`
+      recipient*|ips?|@ip|hosts?|server|client (host|ip|address)|network|spf|dkim|dmarc|per day|limit*
+    `),
+    code: /^5/,
+    means: 'sender_not_allowed',
+  },
+  {
+    when: phrases(`
+      ^(the |this |your )?(from|sender|sender's|sending|mail from) (domain|address|e-?mail)? ?(is |was )?(not (yet )?(
+        trusted|confirmed|approved|enabled|activated)|untrusted|unapproved|unconfirmed)
+      (sender|from address|from domain) (is )?not (in|on) (the |our |an? )?(allow|white|safe|approved) ?list
+    `),
+    not: phrases(
+      `{mailbox}|user|group|(mailing|distribution) list|ip|@ip|host|server|dmarc|spf|dkim`,
+    ),
+    code: /^5/,
+    means: 'sender_not_allowed',
+  },
+  {
+    when: phrases(`local users? only|only local (users?|senders?)`),
+    at: ['mail'],
+    code: /^5/,
+    means: 'sender_not_allowed',
+  },
+  {
+    when: phrases(`your e-?mail address (has been|is|was) (temporarily |permanently )?{stopped}`),
+    not: phrases(`{mailbox}|{list}|by (the|this|a) (user|addressee)|ip|@ip|host|server`),
+    at: ['mail', 'rcpt', 'data', 'body', 'any'],
+    code: /^5/,
+    means: 'sender_suspended',
+  },
+];
+
+/** A stop that ends by itself is a limit. */
+const OF_TIME: readonly Rule[] = [
+  {
+    when: phrases(`
+      {stopped} _ _ (until|till) (tomorrow|midnight|next|noon|the (end|next)|(mon|tue|wed|thu|fri|sat|
+        sun)[a-z]{0,6}|\\d{1,4})
+      {stopped} for (the next |another |an? |one )?(\\d+ )?{unit}
+    `),
+    also: phrases(`{quantity}|too (many|much|fast)|\\d+ {piece}`),
+    not: phrases(
+      `{mailbox_only}|ips?|@ip|hosts?|server|client|network|connection*|password|{mailbox}`,
+    ),
+    means: 'account_limit',
+  },
+];
+
+/** A rate that a recipient takes is the recipient's, not the account's. */
+const OF_RECIPIENT: readonly Rule[] = [
+  {
+    when: phrases(`
+      (account|user|mailbox|address|recipient|@to|@addr) ... (accept|receive|take|get)[a-z]{0,3} _ (more than|
+        only|at most|up to|no more than) _ \\d+ _ {piece}
+      (not|n't|cannot) (to )?(accept|receive|take) more than \\d+ _ {piece}
+    `),
+    not: phrases(`
+      your|you|send*|sent|submi*|outgoing|outbound|{session}|per message|ips?|@ip|hosts?|servers?|client|we
+      from|bytes|size|[kmg]b
+    `),
+    at: ['rcpt', 'data', 'body', 'any'],
+    means: 'temporary_recipient',
+  },
+  {
+    when: phrases(`
+      (cannot|can't|could not|couldn't|unable to|failed to|did not) (find|resolve|locate|look up|determine|get|
+        obtain) _ _ (mail exchangers?|mx|mx (record|host)s?|mail servers?) (for|of) _ _ (@host|@todomain|
+        domain|recipient*|destination)
+    `),
+    not: phrases(`{sender}|your|@fromdomain|helo|ehlo|client|@ip|ptr|reverse`),
+    at: ['rcpt', 'data', 'body', 'any'],
+    code: /^4/,
+    means: 'temporary_recipient',
+  },
+];
+
+/** Words of a refusal that stands, whatever is said about later. */
+const STANDS = phrases(`
+  denied|prohibited|forbidden|refused|polic(y|ies)|(not|n't) (permitted|allowed|authori[sz]ed)|disabled|suspended
+  auth*|log ?in|password|limit*|quota|exceed*|too many|{list}|reputation|spam*|gr[ae]y ?list*|{mailbox}|connection*
+`);
+
+/** A relay that cannot for the moment. */
+const OF_THE_MOMENT: readonly Rule[] = [
+  {
+    when: phrases(`
+      (unable to|cannot|can't|could not|not able to|failed to) (relay|forward|pass on) ... {temporary}
+      (relaying|forwarding) ... (unavailable|failed|not (possible|available)) ... {temporary}
+      {temporary} (unable to|not able to) (relay|forward)
+    `),
+    not: STANDS,
+    means: 'temporary_local',
+  },
+];
+
+/** Encryption is what is missing. */
+const OF_TLS: readonly Rule[] = [
+  {
+    when: phrases(`
+      (transport layer security|ssl/tls|tls/ssl|starttls) (encryption |is )?(required|needed|mandatory|necessary)
+      without (using |an? )?(ssl/tls|tls/ssl|tls|ssl|starttls|encryption) _ _ (is |are )?(not (allowed|
+        permitted|accepted|
+        supported|possible)|refused|denied|forbidden|prohibited|rejected|disabled)
+      (please )?(enable|turn on|switch on|activate) (the )?(ssl/tls|tls/ssl|tls|ssl|starttls|encryption)
+      (unencrypted|non-?(tls|ssl)|insecure) (connections?|sessions?|smtp|log ?ins?) _ _ (not (allowed|permitted|
+        accepted|supported)|refused|denied|forbidden|prohibited|rejected|disabled)
+    `),
+    not: phrases(`
+      handshake|negotiat*|unavailable|not (available|offered)|recipient*|destination|remote (server|host)
+      attachments?|files?|s/mime|pgp|openpgp|links?
+    `),
+    code: /^5/,
+    means: 'tls_required',
+  },
+];
+
+/**
+ * What the sentence is about, where a word in it fits another rule as well. Read with the rules that lead.
+ * None of them ends a send.
+ */
+export const SCOPE_RULES: readonly Rule[] = [
+  ...OF_TLS,
+  ...OF_THE_MOMENT,
+  ...OF_RECIPIENT,
+  ...OF_TIME,
+  ...OF_SENDER,
+];
