@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
+import type { Hosts } from './hosts.ts';
 import { addText, addUrl } from './in_text.ts';
-import type { Hosts } from './in_text.ts';
 
 /** Attributes that hold a URL, in HTML of any age. */
 const URLS = new Set(
