@@ -94,6 +94,7 @@ const addWord = (hosts: Hosts, word: string): void => {
 };
 
 const addWords = (hosts: Hosts, text: string): void => {
+  hosts.count(text.length);
   for (const written of text.split(WORDS)) {
     const word = written.replace(IN_BRACKETS, '$1');
     if (/[.:\\/]/.test(word) && hosts.isNew(word)) addWord(hosts, word);
