@@ -4,7 +4,7 @@ import { parse } from 'tldts';
 const toAscii = (host: string): string => domainToASCII(host) || host.toLowerCase();
 
 /** More labels than any public suffix and the label before it have. Reading a whole name takes long. */
-const LABELS_READ = 8;
+export const LABELS_READ = 8;
 const endOf = (host: string): string => host.split('.').slice(-LABELS_READ).join('.');
 
 /**

@@ -1,5 +1,5 @@
 import { domainToASCII } from 'node:url';
-import { isDomain, toHost } from './domains.ts';
+import { isDomain, LABELS_READ, toHost } from './domains.ts';
 import type { Hosts } from './hosts.ts';
 
 /** What stands between names. Some software takes other characters into a host, such as an emoji, and some does not. */
@@ -13,7 +13,7 @@ const CHANGES_READ = 20;
 /** Wherever it stands: some software links it although more follows. */
 const IPV4 = /\d{1,3}(?:\.\d{1,3}){3}/g;
 const WWW = /^www\d*\../i;
-/** More of a name is no host (RFC 1035, section 2.3.4). Its end says whose it is. */
+/** More of a name is no host (RFC 1035, section 2.3.4). Its last labels say whose it is. */
 export const NAME_CHARS_READ = 253;
 
 /** Lists where each dot of a text stands, and its end. */
@@ -47,29 +47,33 @@ class NameReader {
   /** How many characters a name has at least that begins with `www.`. */
   readonly #wwwChars: number;
   #at: number;
-  #label: number;
+  /** Where the last labels begin. */
+  readonly #labels: number[];
   /** The first hyphen or low line of the label. */
   #mark = -1;
 
   constructor(name: string) {
     const begun = name.search(/[^._-]/);
     this.#name = name;
-    this.#begun = this.#at = this.#label = begun < 0 ? name.length : begun;
+    this.#begun = this.#at = begun < 0 ? name.length : begun;
+    this.#labels = [this.#begun];
     const start = name.slice(this.#begun, this.#begun + NAME_CHARS_READ);
     this.#wwwChars = WWW.exec(start)?.[0].length ?? Infinity;
   }
 
   #advance(end: number): void {
-    const piece = this.#name.slice(this.#at, end);
-    const behindDot = piece.lastIndexOf('.') + 1;
-    if (behindDot > 0) [this.#label, this.#mark] = [this.#at + behindDot, -1];
-    const mark = piece.slice(behindDot).search(/[_-]/);
-    if (this.#mark < 0 && mark >= 0) this.#mark = this.#at + behindDot + mark;
-    this.#at = end;
+    for (; this.#at < end; this.#at += 1) {
+      const character = this.#name[this.#at];
+      if (character === '.') {
+        this.#labels.push(this.#at + 1);
+        if (this.#labels.length > LABELS_READ) this.#labels.shift();
+        this.#mark = -1;
+      } else if (this.#mark < 0 && isMark(character)) this.#mark = this.#at;
+    }
   }
 
   #hostUpTo(end: number): { host: string; isWww: boolean } {
-    const begun = Math.max(this.#begun, end - NAME_CHARS_READ);
+    const begun = Math.max(this.#labels[0] ?? this.#begun, end - NAME_CHARS_READ);
     return { host: this.#name.slice(begun, end), isWww: end - this.#begun >= this.#wwwChars };
   }
 
@@ -84,7 +88,7 @@ class NameReader {
       if (end > this.#at) {
         this.#advance(end);
         yield this.#hostUpTo(end);
-        if (this.#mark > this.#label) yield this.#hostUpTo(this.#mark);
+        if (this.#mark > (this.#labels.at(-1) ?? end)) yield this.#hostUpTo(this.#mark);
       }
       if (place > this.#at) this.#advance(place);
     }
