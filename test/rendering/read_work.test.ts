@@ -17,7 +17,7 @@ const PLACES = {
   'a style': (shape: string) => `<p style="color:${shape}">x</p>`,
 };
 const UNITS = [
-  ...'a1.-_/:@%\\[]()<>"\'á日;🙂\u200B\u0315\u0323\uFF9E\uFDFA',
+  ...Array.from('a1.-_/:@%\\[]()<>"\'á日;🙂\u200B\u0315\u0323\uFF9E\uFDFA'),
   ...'рф|com|s:/|https:|www.|url(|%2e|%25|%CC%95'.split('|'),
 ];
 const ESCAPES: Record<string, string> = { '<': '&lt;', '>': '&gt;', '"': '&quot;' };
@@ -25,7 +25,7 @@ const ESCAPES: Record<string, string> = { '<': '&lt;', '>': '&gt;', '"': '&quot;
 const REPEATED = 2_000;
 const TIMES = 4;
 
-/** Each scheme and two slashes begin a URL, and a URL that hides many marks is not read: these may be too much. */
+/** May be too much: each scheme and two slashes begin a URL, and a URL that hides many marks is not read. */
 const MAY_BE_TOO_MUCH = /[:/\\][/\\]|https:|%CC%95/;
 
 /** Returns how many characters are read of a repeated unit, or null where they are too many. */
