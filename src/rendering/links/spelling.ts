@@ -45,8 +45,8 @@ const READ_AS_WRITTEN = /^[\x20-\x24\x26-\x7e]*$/;
 
 /**
  * Returns a text as software reads it: percent-decoded, each character by the one that it is compatible with (NFKC),
- * without those that are ignored or are marks past MARKS_READ, and with plain dots, slashes, colons and at signs. Null where it changes with each
- * reading.
+ * without those that are ignored or are marks past MARKS_READ, and with plain dots, slashes, colons and at signs. Null
+ * where it changes with each reading.
  */
 export const readText = (text: string): string | null => {
   if (READ_AS_WRITTEN.test(text)) return text;
