@@ -6,7 +6,7 @@ import {
   HOSTS_CHARS_MAX,
   HOSTS_DEPTH_MAX,
   TooMuchToRead,
-} from '../../src/rendering/links/in_text.ts';
+} from '../../src/rendering/links/hosts.ts';
 import { readText, SPELLING_CHARS_MAX } from '../../src/rendering/links/spelling.ts';
 
 describe('the hosts of an email', () => {

@@ -3,13 +3,20 @@ import { parse } from 'tldts';
 
 const toAscii = (host: string): string => domainToASCII(host) || host.toLowerCase();
 
-/** More labels than any public suffix and the label before it have. Converting a whole name takes long. */
-const LABELS_READ = 8;
+/** More labels than any public suffix and the label before it have. Reading a whole name takes long. */
+export const LABELS_READ = 8;
+const endOf = (host: string): string => host.split('.').slice(-LABELS_READ).join('.');
+
+/**
+ * Returns a host as it is compared, with the last of its labels: they say whose it is. A dot at the beginning is what
+ * an empty label of a template leaves; one at the end is the root.
+ */
+export const toHost = (hostname: string): string =>
+  endOf(hostname.toLowerCase().replaceAll(/^\.+|\.$/g, ''));
 
 /** Whether software makes a link of a host name that stands alone: its suffix is in the public list of ICANN's. */
 export const isDomain = (host: string): boolean => {
-  const end = host.split('.').slice(-LABELS_READ).join('.');
-  const { domain, isIcann } = parse(toAscii(end), {
+  const { domain, isIcann } = parse(toAscii(endOf(host)), {
     allowPrivateDomains: false,
     validateHostname: false,
   });

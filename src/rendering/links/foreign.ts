@@ -4,8 +4,9 @@ import type { Rendered, Source } from '../render.ts';
 import type { Asserted, Variables } from '../variables.ts';
 import { ASSERTED_LISTED_MAX, isPlainAddress } from '../asserted.ts';
 import { isAmong } from './domains.ts';
+import { Hosts, TooMuchToRead } from './hosts.ts';
 import { addHtml } from './in_html.ts';
-import { addText, Hosts, TooMuchToRead } from './in_text.ts';
+import { addText } from './in_text.ts';
 
 const TAGS = /\{\{[\s\S]*?\}\}|\{%[\s\S]*?%\}/g;
 const QUOTED = /"[^"]*"|'[^']*'/g;

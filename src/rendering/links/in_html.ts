@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
+import type { Hosts } from './hosts.ts';
 import { addText, addUrl } from './in_text.ts';
-import type { Hosts } from './in_text.ts';
 
 /** Attributes that hold a URL, in HTML of any age. */
 const URLS = new Set(
@@ -23,6 +23,7 @@ const unescapeCss = (css: string): string =>
 
 /** Adds what reads as `url(` or `@import` once all escapes are decoded. */
 const addUrlsOf = (hosts: Hosts, written: string): void => {
+  hosts.count(written.length);
   const css = unescapeCss(written);
   for (const { 1: url, 2: imported } of css.matchAll(CSS_URL)) addUrl(hosts, url ?? imported ?? '');
 };
@@ -36,8 +37,8 @@ const CSS_TOKENS = new RegExp(
     String.raw`/\*[\s\S]*?(?:\*/|$)`,
     String.raw`"((?:[^"\\\n\r\f]|\\[\s\S])*)"?`,
     String.raw`'((?:[^'\\\n\r\f]|\\[\s\S])*)'?`,
-    String.raw`(?:[\w-]{0,50}url|[\w-]{0,50}\\[\w\\ -]{0,100})\(\s*((?:[^)\\"'\s]|\\[\s\S])*)`,
-    String.raw`[\w-]{1,50}\((?=\s*((?:[^()\\"'\s]|\\[\s\S])*))`,
+    String.raw`(?:url|\\[\w\\ -]{0,100})\(\s*((?:[^)\\"'\s]|\\[\s\S])*)`,
+    String.raw`(?<=[\w-])\((?=\s*((?:[^()\\"'\s]|\\[\s\S])*))`,
   ].join('|'),
   'gi',
 );

@@ -19,6 +19,23 @@ const decode = (text: string): string =>
     Buffer.from(bytes.replaceAll('%', ''), 'hex').toString('utf8'),
   );
 
+/**
+ * A text has at most 30 marks in a row that combine (UAX #15, "Stream-Safe Text Format"). Sorting more takes long, and
+ * what no reader sees may stand between them.
+ */
+export const MARKS_READ = 30;
+const MARK = String.raw`[\p{M}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115F\u1160\u3164\uFFA0\uFF9E\uFF9F]`;
+const MORE_MARKS = new RegExp(`(${MARK}{${MARKS_READ}})${MARK}+`, 'gu');
+
+/** Returns a text without the marks past MARKS_READ in a row. */
+export const cutMarks = (text: string): string => text.replaceAll(MORE_MARKS, '$1');
+
+/** Whether a URL has more than MARKS_READ marks in a row once it is decoded. */
+export const hidesMarks = (url: string): boolean => {
+  const decoded = decode(url);
+  return cutMarks(decoded) !== decoded;
+};
+
 /** A host is decoded once; redirects and click tracking may decode a URL again. */
 const READINGS_MAX = 5;
 /** A compatible character may stand for 18 others (NFKC). A text that becomes longer than this is not read. */
@@ -28,16 +45,15 @@ const READ_AS_WRITTEN = /^[\x20-\x24\x26-\x7e]*$/;
 
 /**
  * Returns a text as software reads it: percent-decoded, each character by the one that it is compatible with (NFKC),
- * without those that are ignored, and with plain dots, slashes, colons and at signs. Null where it changes with each
- * reading.
+ * without those that are ignored or are marks past MARKS_READ, and with plain dots, slashes, colons and at signs. Null
+ * where it changes with each reading.
  */
 export const readText = (text: string): string | null => {
   if (READ_AS_WRITTEN.test(text)) return text;
   let read = text;
   for (let readings = 0; readings < READINGS_MAX; readings += 1) {
-    const next = spellMarks(decode(read).normalize('NFKC'))
-      .replaceAll(UNSEEN, '')
-      .replaceAll(DOTS, '.');
+    const seen = cutMarks(decode(read).replaceAll(UNSEEN, ''));
+    const next = spellMarks(seen.normalize('NFKC')).replaceAll(UNSEEN, '').replaceAll(DOTS, '.');
     if (next === read) return read;
     if (next.length > SPELLING_CHARS_MAX) return null;
     read = next;
