@@ -1369,7 +1369,8 @@ returns table (
   attempt integer,
   is_test boolean,
   may_be_limited boolean,
-  traceparent text
+  traceparent text,
+  is_unconfirmed boolean
 )
 language plpgsql volatile
 set search_path = '';

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.temporal" />
+import { LAST_MS } from '../base/moment.ts';
 
 export const WEEKDAYS = [
   'monday',
@@ -161,9 +162,6 @@ const findDue = (value: unknown, rule: DateRule, now: Date, zone: string): Date 
   }
   return null;
 };
-
-/** What comes later than this nobody can write down as they write other dates. */
-const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
  * When something that is relative to a date is due: null when the value is no date, or the moment has passed.

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
-const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
-const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+/** The first and the last millisecond that RFC 3339 can write and Postgres reads, in UTC. */
+export const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
+export const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** No timestamp is longer; a text that is longer is not looked through. */
 const TIMESTAMP_CHARS_MAX = 100;

@@ -141,7 +141,10 @@ const handOver = async (
     mayStart: () => performance.now() < deadline,
   });
   failpoint('after_provider_answer');
-  const outcome = context.streak.judge(answered, send.address_key.toString('hex'));
+  const outcome = context.streak.judge(answered, {
+    recipient: send.address_key.toString('hex'),
+    isUnconfirmed: send.is_unconfirmed,
+  });
   const written = writeOutcome(context, prepared, outcome).then(() =>
     failpoint('after_outcome_commit'),
   );

@@ -10,6 +10,8 @@ export const IDENTICAL_BOUNCES_MAX = 25;
 /** What is known of refusals in a row: the digest of their text, and how many there were. */
 export type Refusals = { digest: string; count: number };
 
+/** `recipient` tells different ones apart. */
+type Judged = { recipient: string; isUnconfirmed: boolean };
 type Rejected = SendOutcome & { kind: 'rejected' };
 type Deferred = SendOutcome & { kind: 'deferred' };
 
@@ -62,12 +64,17 @@ export class RefusalStreak {
     return this.#digest === null ? null : { digest: this.#digest, count: this.count };
   }
 
-  /** Returns what the outcome means beside those before it. `recipient` tells different ones apart. */
-  judge(outcome: SendOutcome, recipient: string): SendOutcome {
+  /**
+   * Returns what the outcome means beside those before it. A page chooses unconfirmed addresses: what the provider
+   * answers about them counts for no other send, or five of them would stop the email of a whole project.
+   */
+  judge(outcome: SendOutcome, { recipient, isUnconfirmed }: Judged): SendOutcome {
     if (outcome.kind === 'accepted') this.reset();
     if (outcome.kind === 'deferred' && isSuspicious(outcome))
-      return this.#believe(outcome, recipient);
-    return outcome.kind === 'rejected' ? this.#count(outcome, recipient) : outcome;
+      return isUnconfirmed ? { ...outcome, waits: 'send' } : this.#believe(outcome, recipient);
+    return outcome.kind === 'rejected' && !isUnconfirmed
+      ? this.#count(outcome, recipient)
+      : outcome;
   }
 
   #count(outcome: Rejected, recipient: string): SendOutcome {

@@ -1,5 +1,6 @@
 import type { Scope } from '../base/db.ts';
 import * as profiles from '../profiles/profiles.ts';
+import { todayAt } from './compile.ts';
 import type { ConditionRow } from './condition_queries.ts';
 import { listCounted, listReached, listUsed } from './conditions.ts';
 import { endFill, listToFill, moveFill, openStatic, startFill } from './fill_queries.ts';
@@ -9,6 +10,8 @@ import { toDate } from './moments.ts';
 import { listInForce, listLatest } from './record_queries.ts';
 import type { Defined, Stand } from './record_queries.ts';
 import { refresh } from './refresh.ts';
+import { refreshInParts } from './refresh_in_parts.ts';
+import type { Failed } from './refresh_in_parts.ts';
 
 /** How many people one transaction looks at for a definition that fills. */
 export const FILL_PROFILES_MAX = 5_000;
@@ -94,20 +97,25 @@ const fillThose = async (
   if (asking.length > 0 && changedIds.length > 0) await refresh(scope, changedIds, asking, how);
 };
 
-/** Looks at the next people for a segment. Answers whether there was anything to look at. */
+/** Looks at the next people for a segment. Answers who could not be evaluated; null where nothing fills. */
 export const fillNext = async (
   scope: Scope,
   stands: readonly Stand[],
-  today: number,
-): Promise<boolean> => {
+  now: Date,
+): Promise<readonly Failed[] | null> => {
   const filling = stands.find(({ filled_to }) => filled_to !== null);
-  if (!filling?.filled_to) return false;
+  if (!filling?.filled_to) return null;
   const { segment_id: segmentId, filled_to: filledTo, filling_since: fillingSince } = filling;
   const profileIds = await listToFill(scope, { filledTo, fillingSince }, FILL_PROFILES_MAX);
-  if (profileIds.length > 0) await fillThose(scope, segmentId, { profileIds, today });
-  const reached = profileIds.at(-1);
-  if (reached !== undefined && profileIds.length === FILL_PROFILES_MAX)
-    await moveFill(scope, segmentId, { filledTo: reached, examined: profileIds.length });
-  else await endFill(scope, segmentId, profileIds.length);
-  return true;
+  const today = todayAt(now);
+  const { count, failed } = await refreshInParts(scope, profileIds, {
+    now,
+    work: (inner, some) => fillThose(inner, segmentId, { profileIds: some, today }),
+  });
+  const reached = profileIds[count - 1];
+  const isMore = count < profileIds.length || count === FILL_PROFILES_MAX;
+  if (reached !== undefined && isMore)
+    await moveFill(scope, segmentId, { filledTo: reached, examined: count });
+  else await endFill(scope, segmentId, count);
+  return failed;
 };

@@ -160,6 +160,22 @@ export const keepWakes = async (
   `);
 };
 
+/** Lets people wait until a moment, whatever they waited for before. Who is not there any more waits for nothing. */
+export const postponeWakes = async (
+  { tx, projectId }: Scope,
+  profileIds: readonly string[],
+  until: Date,
+): Promise<void> => {
+  if (profileIds.length === 0) return;
+  await tx.query(sql.unsafe`
+    insert into segments.wakeups (project_id, profile_id, wake_at)
+    select ${projectId}, postponed.profile_id, ${sql.timestamp(until)}
+    from unnest(${sql.array([...profileIds], 'uuid')}) as postponed (profile_id)
+    order by postponed.profile_id
+    on conflict (project_id, profile_id) do update set wake_at = excluded.wake_at
+  `);
+};
+
 export const deleteWakes = ({ tx, projectId }: Scope, profileIds: readonly string[]) =>
   tx.query(sql.unsafe`
     delete from segments.wakeups
@@ -168,15 +184,15 @@ export const deleteWakes = ({ tx, projectId }: Scope, profileIds: readonly strin
 
 const Due = z.strictObject({ profile_id: z.uuid() });
 
-/** Whom to look at because a day has come. */
+/** Whom to look at because their moment has come: a day, or that of who could not be looked at before. */
 export const listDueWakes = async (
   { tx, projectId }: Scope,
-  today: string,
+  now: Date,
   limit: number,
 ): Promise<string[]> => {
   const rows = await tx.any(sql.type(Due)`
     select profile_id from segments.wakeups
-    where project_id = ${projectId} and wake_at <= ${today}::timestamp at time zone 'UTC'
+    where project_id = ${projectId} and wake_at <= ${sql.timestamp(now)}
     order by wake_at, profile_id
     limit ${limit}
   `);

@@ -1,3 +1,5 @@
+import { FIRST_MS, LAST_MS } from '../base/moment.ts';
+
 export const DAY_MS = 24 * 3_600_000;
 const MINUTE_MS = 60_000;
 
@@ -20,6 +22,7 @@ const midnightOf = (year: number, month: number, day: number): number | null => 
 /**
  * The moment that a value says, in milliseconds: an RFC 3339 timestamp with offset, or a date, which is
  * its midnight UTC. Anything else is no moment, and null: numbers too, since nobody knows their unit.
+ * In UTC it lies in the years 1 to 9999: an offset may lead out of them.
  * The same rule as `segments.read_moment`.
  */
 export const readMoment = (value: unknown): number | null => {
@@ -31,13 +34,13 @@ export const readMoment = (value: unknown): number | null => {
   const midnight = midnightOf(numberOf(year), numberOf(month), numberOf(day));
   if (midnight === null) return null;
   const offset = (numberOf(offsetHours) * 60 + numberOf(offsetMinutes)) * MINUTE_MS;
-  return (
+  const at =
     midnight +
     (numberOf(hours) * 60 + numberOf(minutes)) * MINUTE_MS +
     numberOf(seconds) * 1_000 +
     Number((fraction ?? '').slice(0, 3).padEnd(3, '0')) -
-    (sign === '-' ? -offset : offset)
-  );
+    (sign === '-' ? -offset : offset);
+  return at >= FIRST_MS && at <= LAST_MS ? at : null;
 };
 
 /** The day of a moment, counted from 1970, in UTC. */

@@ -58,13 +58,13 @@ type Refreshing = {
  * stops. Answers whether there is more to do.
  */
 export const refreshProject = async (
-  deps: Pick<Deps, 'db' | 'keys'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'log'>,
   projectId: string,
   { signal, now = () => new Date(), afterTurn = async () => {} }: Refreshing,
 ): Promise<boolean> => {
   const until = Date.now() + REFRESH_MS;
   while (!signal.aborted) {
-    const isMore = await takeTurn(deps, projectId, todayAt(now()));
+    const isMore = await takeTurn(deps, projectId, now());
     if (!isMore) return false;
     await afterTurn();
     if (Date.now() > until) return true;

@@ -3,6 +3,7 @@ import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
+import { todayAt } from './compile.ts';
 import {
   deleteCondition,
   deleteCounters,
@@ -16,10 +17,12 @@ import type { ConditionRow } from './condition_queries.ts';
 import { listCounted } from './conditions.ts';
 import { fillNext, startFills } from './fill.ts';
 import { deleteOfSegment, deleteSegment, listDueWakes } from './member_queries.ts';
-import { toDate } from './moments.ts';
+import type { Sources } from './member_queries.ts';
 import { holdProject, listInForce, listLatest, listStands, setDue } from './record_queries.ts';
 import type { Stand } from './record_queries.ts';
 import { refresh } from './refresh.ts';
+import { logFailed, refreshInParts } from './refresh_in_parts.ts';
+import type { Failed } from './refresh_in_parts.ts';
 
 /** How many people one transaction looks at, of those who changed or whose day has come. */
 export const REFRESH_PROFILES_MAX = 500;
@@ -28,23 +31,50 @@ export const FILL_EVENTS_MAX = 20_000;
 const DELETE_ROWS_MAX = 5_000;
 const HOLD_FLUSHES_MAX = 100;
 
+type Refreshed = { count: number; failed: readonly Failed[] };
+const NO_ONE: Refreshed = { count: 0, failed: [] };
+
+/** Notes again that people changed, for the next transaction. */
+const noteAgain = async (
+  scope: Scope,
+  left: readonly string[],
+  sources: Sources,
+): Promise<void> => {
+  for (const source of new Set(left.map((id) => sources.get(id) ?? null)))
+    await profiles.noteChanges(
+      scope,
+      left.filter((id) => (sources.get(id) ?? null) === source),
+      source,
+    );
+};
+
 /** Looks at the people who changed. Answers how many. */
-const refreshChanged = async (scope: Scope, today: number): Promise<number> => {
-  if (!(await holdProject(scope))) return 0;
+const refreshChanged = async (scope: Scope, now: Date): Promise<Refreshed> => {
+  if (!(await holdProject(scope))) return NO_ONE;
   const sources = await profiles.takeChanges(scope, REFRESH_PROFILES_MAX);
-  if (sources.size === 0) return 0;
-  const how = { today, cause: 'change', isAll: true, sources } as const;
-  await refresh(scope, [...sources.keys()], await listInForce(scope), how);
-  return sources.size;
+  if (sources.size === 0) return NO_ONE;
+  const how = { today: todayAt(now), cause: 'change', isAll: true, sources } as const;
+  const defined = await listInForce(scope);
+  const ids = [...sources.keys()];
+  const refreshed = await refreshInParts(scope, ids, {
+    now,
+    work: (inner, some) => refresh(inner, some, defined, how),
+  });
+  await noteAgain(scope, ids.slice(refreshed.count), sources);
+  return refreshed;
 };
 
 /** Looks at the people whose day has come. Answers how many. */
-const refreshDue = async (scope: Scope, today: number): Promise<number> => {
-  if (!(await holdProject(scope))) return 0;
-  const ids = await listDueWakes(scope, toDate(today), REFRESH_PROFILES_MAX);
-  if (ids.length === 0) return 0;
-  await refresh(scope, ids, await listInForce(scope), { today, cause: 'time', isAll: true });
-  return ids.length;
+const refreshDue = async (scope: Scope, now: Date): Promise<Refreshed> => {
+  if (!(await holdProject(scope))) return NO_ONE;
+  const ids = await listDueWakes(scope, now, REFRESH_PROFILES_MAX);
+  if (ids.length === 0) return NO_ONE;
+  const how = { today: todayAt(now), cause: 'time', isAll: true } as const;
+  const defined = await listInForce(scope);
+  return refreshInParts(scope, ids, {
+    now,
+    work: (inner, some) => refresh(inner, some, defined, how),
+  });
 };
 
 /** Makes what is counted what is asked for; whatever nobody asks any more is on its way out. */
@@ -90,24 +120,25 @@ const forget = async (
   return true;
 };
 
-type Advanced = { isMore: boolean; newIds: string[] };
+type Advanced = { isMore: boolean; newIds: string[]; failed: readonly Failed[] };
 
 /** Does one bounded piece of what definitions that came, changed or went ask for. */
-const advance = async (scope: Scope, today: number): Promise<Advanced> => {
-  const nothing = { isMore: false, newIds: [] };
+const advance = async (scope: Scope, now: Date): Promise<Advanced> => {
+  const nothing = { isMore: false, newIds: [], failed: [] };
   const held = await holdProject(scope);
   if (!held?.is_due) return nothing;
   const conditions = await reconcile(scope);
   const newIds = conditions.flatMap((one) => (one.status === 'new' ? one.condition_id : []));
-  if (newIds.length > 0) return { isMore: true, newIds };
+  if (newIds.length > 0) return { isMore: true, newIds, failed: [] };
   const stands = await listStands(scope);
+  if (await startFills(scope, conditions, stands)) return { ...nothing, isMore: true };
+  const filled = await fillNext(scope, stands, now);
   const isDone =
-    !(await startFills(scope, conditions, stands)) &&
-    !(await fillNext(scope, stands, today)) &&
+    filled === null &&
     !(await fillCounters(scope, FILL_EVENTS_MAX)) &&
     !(await forget(scope, conditions, stands));
   if (isDone) await setDue(scope, false);
-  return { isMore: !isDone, newIds: [] };
+  return { isMore: !isDone, newIds: [], failed: filled ?? [] };
 };
 
 /**
@@ -137,13 +168,17 @@ const openConditions = async (
  * each, then a piece of what fills. Each piece is a transaction. Answers whether there is more to do.
  */
 export const takeTurn = async (
-  deps: Pick<Deps, 'db' | 'keys'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'log'>,
   projectId: string,
-  today: number,
+  now: Date,
 ): Promise<boolean> => {
-  const changed = await inProject(deps, projectId, (scope) => refreshChanged(scope, today));
-  const due = await inProject(deps, projectId, (scope) => refreshDue(scope, today));
-  const { isMore, newIds } = await inProject(deps, projectId, (scope) => advance(scope, today));
+  const changed = await inProject(deps, projectId, (scope) => refreshChanged(scope, now));
+  logFailed(deps, projectId, changed.failed);
+  const due = await inProject(deps, projectId, (scope) => refreshDue(scope, now));
+  logFailed(deps, projectId, due.failed);
+  const advanced = await inProject(deps, projectId, (scope) => advance(scope, now));
+  logFailed(deps, projectId, advanced.failed);
+  const { isMore, newIds } = advanced;
   if (newIds.length > 0) await openConditions(deps, projectId, newIds);
-  return changed > 0 || due > 0 || isMore;
+  return changed.count > 0 || due.count > 0 || isMore;
 };

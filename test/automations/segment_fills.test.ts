@@ -9,7 +9,7 @@ import { importPeople } from '../../src/segments/import_people.ts';
 import { findSegment, holdProject, listStands } from '../../src/segments/record_queries.ts';
 import { Definition } from '../../src/segments/schema.ts';
 import type { Condition } from '../../src/segments/schema.ts';
-import { changeSegment, createSegment, todayAt } from '../../src/segments/segments.ts';
+import { changeSegment, createSegment } from '../../src/segments/segments.ts';
 import { takeTurn } from '../../src/segments/turn.ts';
 import { create, listKept, ordered, refreshOn } from '../segments/recount.ts';
 import { testDatabase } from '../support/database.ts';
@@ -35,7 +35,7 @@ const change = (segmentId: string, where: Condition, version = 1) =>
   );
 const tellOnly = (external_id: string, traits: Record<string, string>) =>
   identify(database.deps, world.caller, { external_id, traits });
-const turn = () => takeTurn(database.deps, world.projectId, todayAt(new Date()));
+const turn = () => takeTurn(database.deps, world.projectId, new Date());
 const standOf = async (segmentId: string) =>
   (await world.within((scope) => findSegment(scope, segmentId)))?.status;
 /** Until the look at everybody has begun, and has found nobody yet. */
@@ -47,7 +47,7 @@ const beginFill = async (segmentId: string): Promise<void> => {
 const fillOnce = () =>
   world.within(async (scope) => {
     await holdProject(scope);
-    return fillNext(scope, await listStands(scope), todayAt(new Date()));
+    return fillNext(scope, await listStands(scope), new Date());
   });
 
 describe('a fill of a segment that others ask about', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { expireSends } from '../../src/delivery/delivery.ts';
+import { UNCONFIRMED } from '../../src/delivery/limits.ts';
 import { connectTo } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { newSend, sendsOf } from './one_send.ts';
@@ -38,8 +39,20 @@ test('a claim answers with everything that preparing a send needs', async () => 
       is_test: false,
       may_be_limited: false,
       traceparent,
+      is_unconfirmed: false,
     },
   ]);
+});
+
+test.each([
+  [null, false],
+  [{ browser_triggered: true as const, zone: 'UTC' }, false],
+  [{ unconfirmed: UNCONFIRMED, zone: 'UTC' }, true],
+])('of limits %j a claim says whether the address is unconfirmed: %s', async (limits, expected) => {
+  const sends = sendsOf(database, newId());
+  const send = newSend({ limits });
+  await sends.plan(send);
+  expect(await sends.claim(send.providerId)).toMatchObject([{ is_unconfirmed: expected }]);
 });
 
 test('a leased send is nobody else’s until its lease has run out', async () => {

@@ -21,6 +21,10 @@ const unknownUser = (text = 'no such user'): SendOutcome => ({
 const suspended = (reason: 'account_blocked' | 'sender_not_verified' = 'account_blocked') =>
   ({ kind: 'deferred', reason, waits: 'park', isOfOne: true }) as const;
 const accepted: SendOutcome = { kind: 'accepted', providerMessageId: null };
+const judge = (streak: RefusalStreak, outcome: SendOutcome, recipient: string) =>
+  streak.judge(outcome, { recipient, isUnconfirmed: false });
+const judgeUnconfirmed = (streak: RefusalStreak, outcome: SendOutcome, recipient: string) =>
+  streak.judge(outcome, { recipient, isUnconfirmed: true });
 const people = (count: number) => Array.from({ length: count }, (_, at) => `person ${at}`);
 
 describe('identical refusals', () => {
@@ -29,8 +33,8 @@ describe('identical refusals', () => {
     ['that the mailbox does not exist', IDENTICAL_BOUNCES_MAX, unknownUser],
   ])('%s: the bound ends, one more holds the provider', (_, max, refuse) => {
     const streak = new RefusalStreak();
-    for (const one of people(max)) expect(streak.judge(refuse(), one).kind).toBe('rejected');
-    expect(streak.judge(refuse(), 'one more')).toMatchObject({
+    for (const one of people(max)) expect(judge(streak, refuse(), one).kind).toBe('rejected');
+    expect(judge(streak, refuse(), 'one more')).toMatchObject({
       kind: 'deferred',
       reason: 'identical_refusals',
       waits: 'hold',
@@ -41,55 +45,57 @@ describe('identical refusals', () => {
   test('of one recipient count once', () => {
     const streak = new RefusalStreak();
     for (let times = 0; times <= IDENTICAL_REFUSALS_MAX; times += 1)
-      expect(streak.judge(refused(), 'the same').kind).toBe('rejected');
+      expect(judge(streak, refused(), 'the same').kind).toBe('rejected');
   });
 
   test('an acceptance or another answer in between begins anew', () => {
     for (const between of [accepted, refused('something else')]) {
       const streak = new RefusalStreak();
-      for (const one of people(IDENTICAL_REFUSALS_MAX)) streak.judge(refused(), one);
-      streak.judge(between, 'another');
-      expect(streak.judge(refused(), 'one more').kind).toBe('rejected');
+      for (const one of people(IDENTICAL_REFUSALS_MAX)) judge(streak, refused(), one);
+      judge(streak, between, 'another');
+      expect(judge(streak, refused(), 'one more').kind).toBe('rejected');
     }
   });
 
   test('the ids and addresses in an answer make no difference', () => {
     const streak = new RefusalStreak();
     people(IDENTICAL_REFUSALS_MAX).forEach((one, at) =>
-      streak.judge(refused(`refused <ann${at}@shop.test> (id 4bXq2R1mZ${at}z)`), one),
+      judge(streak, refused(`refused <ann${at}@shop.test> (id 4bXq2R1mZ${at}z)`), one),
     );
-    expect(streak.judge(refused('refused <bob@shop.test> (id 9cXq2R1mZ8z)'), 'x').kind).toBe(
+    expect(judge(streak, refused('refused <bob@shop.test> (id 9cXq2R1mZ8z)'), 'x').kind).toBe(
       'deferred',
     );
   });
 
   test('are counted on by the next turn', () => {
     const [first, next] = [new RefusalStreak(), new RefusalStreak()];
-    for (const one of people(IDENTICAL_REFUSALS_MAX)) first.judge(refused(), one);
+    for (const one of people(IDENTICAL_REFUSALS_MAX)) judge(first, refused(), one);
     next.continue(first.refusals ?? { digest: '', count: 0 });
-    expect(next.judge(refused(), 'one more').kind).toBe('deferred');
+    expect(judge(next, refused(), 'one more').kind).toBe('deferred');
   });
 });
 
 describe('an answer about the account beside one recipient', () => {
   test('makes this send wait alone, and counts once a second recipient gets it', () => {
     const streak = new RefusalStreak();
-    expect(streak.judge(suspended(), 'ann')).toMatchObject({ waits: 'send' });
-    expect(streak.judge(suspended(), 'ann')).toMatchObject({ waits: 'send' });
-    expect(streak.judge(suspended(), 'bob')).toMatchObject({ waits: 'park' });
+    expect(judge(streak, suspended(), 'ann')).toMatchObject({ waits: 'send' });
+    expect(judge(streak, suspended(), 'ann')).toMatchObject({ waits: 'send' });
+    expect(judge(streak, suspended(), 'bob')).toMatchObject({ waits: 'park' });
   });
 
   test('of another kind, or after an acceptance, is a first one', () => {
     const streak = new RefusalStreak();
-    streak.judge(suspended(), 'ann');
-    expect(streak.judge(suspended('sender_not_verified'), 'bob')).toMatchObject({ waits: 'send' });
-    streak.judge(accepted, 'carl');
-    expect(streak.judge(suspended('sender_not_verified'), 'dora')).toMatchObject({ waits: 'send' });
+    judge(streak, suspended(), 'ann');
+    expect(judge(streak, suspended('sender_not_verified'), 'bob')).toMatchObject({ waits: 'send' });
+    judge(streak, accepted, 'carl');
+    expect(judge(streak, suspended('sender_not_verified'), 'dora')).toMatchObject({
+      waits: 'send',
+    });
   });
 
   test('is remembered by the next turn, with its recipient', () => {
     const first = new RefusalStreak();
-    first.judge(suspended(), 'ann');
+    judge(first, suspended(), 'ann');
     const told = first.refusals ?? { digest: '', count: 0 };
     for (const [recipient, waits] of [
       ['ann', 'send'],
@@ -97,12 +103,50 @@ describe('an answer about the account beside one recipient', () => {
     ] as const) {
       const next = new RefusalStreak();
       next.continue(told);
-      expect(next.judge(suspended(), recipient)).toMatchObject({ waits });
+      expect(judge(next, suspended(), recipient)).toMatchObject({ waits });
     }
   });
 
   test('that was no answer about one recipient counts at once', () => {
     const { isOfOne: _, ...general } = suspended();
-    expect(new RefusalStreak().judge(general, 'ann')).toMatchObject({ waits: 'park' });
+    expect(judge(new RefusalStreak(), general, 'ann')).toMatchObject({ waits: 'park' });
+  });
+});
+
+describe('answers about addresses that only browsers asserted', () => {
+  test.each([refused, unknownUser])(
+    'however many refusals: each ends its own send alone',
+    (refuse) => {
+      const streak = new RefusalStreak();
+      for (const one of people(IDENTICAL_BOUNCES_MAX + 1))
+        expect(judgeUnconfirmed(streak, refuse(), one)).toEqual(refuse());
+      expect(streak.refusals).toBeNull();
+      expect(judge(streak, refuse(), 'ann').kind).toBe('rejected');
+      expect(streak.count).toBe(1);
+    },
+  );
+
+  test('between identical refusals of other addresses they neither count nor begin anew', () => {
+    const streak = new RefusalStreak();
+    for (const one of people(IDENTICAL_REFUSALS_MAX)) {
+      expect(judge(streak, refused(), one).kind).toBe('rejected');
+      expect(judgeUnconfirmed(streak, refused(), `page ${one}`).kind).toBe('rejected');
+      expect(judgeUnconfirmed(streak, refused('other'), `page ${one}`).kind).toBe('rejected');
+    }
+    expect(judge(streak, refused(), 'one more').kind).toBe('deferred');
+  });
+
+  test('words about the account make the send wait alone, however many get them', () => {
+    const streak = new RefusalStreak();
+    for (const one of people(3))
+      expect(judgeUnconfirmed(streak, suspended(), one)).toMatchObject({ waits: 'send' });
+    expect(judge(streak, suspended(), 'ann')).toMatchObject({ waits: 'send' });
+    expect(judgeUnconfirmed(streak, suspended(), 'page')).toMatchObject({ waits: 'send' });
+    expect(judge(streak, suspended(), 'bob')).toMatchObject({ waits: 'park' });
+  });
+
+  test('an answer about the account that names no recipient counts as ever', () => {
+    const general = { kind: 'deferred', reason: 'account_blocked', waits: 'park' } as const;
+    expect(judgeUnconfirmed(new RefusalStreak(), general, 'page')).toMatchObject({ waits: 'park' });
   });
 });

@@ -11,7 +11,7 @@ import { takeTurn } from '../../src/segments/turn.ts';
 import { testDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
 import { definitionsOf, TODAY } from './arbitrary.ts';
-import { refreshOn } from './recount.ts';
+import { dayAt, refreshOn } from './recount.ts';
 import { deeds, perform } from './steps.ts';
 
 const database = testDatabase();
@@ -86,7 +86,7 @@ const play = async (projectId: string, script: readonly Move[]): Promise<void> =
   for (const step of script) {
     if (step.kind === 'define') await define(projectId, made, step.seed);
     else if (step.kind === 'rename') await rename(projectId, made, step.seed);
-    else if (step.kind === 'turn') await takeTurn(database.deps, projectId, TODAY);
+    else if (step.kind === 'turn') await takeTurn(database.deps, projectId, dayAt(TODAY));
     else if (step.kind === 'look') await look(projectId);
     else await refreshOn(database, projectId, TODAY);
   }

@@ -48,6 +48,9 @@ export const create = (
     }),
   );
 
+/** A moment of a day counted from 1970. */
+export const dayAt = (day: number): Date => new Date(day * DAY_MS + 7_200_000);
+
 /** Brings the segments of a project up to date, as on a day counted from 1970; today if none is given. */
 export const refreshOn = (
   { deps }: TestDatabase,
@@ -56,7 +59,7 @@ export const refreshOn = (
 ): Promise<boolean> =>
   refreshProject(deps, projectId, {
     signal: NEVER,
-    ...(today === undefined ? {} : { now: () => new Date(today * DAY_MS + 7_200_000) }),
+    ...(today === undefined ? {} : { now: () => dayAt(today) }),
   });
 
 /** The profiles in a segment, in their order. */

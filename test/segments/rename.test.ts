@@ -9,7 +9,7 @@ import { testDatabase } from '../support/database.ts';
 import { refusalOf } from '../support/refusal_of.ts';
 import { workOn } from '../support/work_on.ts';
 import { TODAY } from './arbitrary.ts';
-import { create, listKept, ordered, refreshOn } from './recount.ts';
+import { dayAt, create, listKept, ordered, refreshOn } from './recount.ts';
 import { perform } from './steps.ts';
 
 const database = testDatabase();
@@ -103,7 +103,8 @@ test.each(['counting', 'filling'] as const)(
   'one that is %s goes on where it is',
   async (status) => {
     const id = await make(ordered());
-    while ((await read(id))?.status !== status) await takeTurn(database.deps, projectId, TODAY);
+    while ((await read(id))?.status !== status)
+      await takeTurn(database.deps, projectId, dayAt(TODAY));
     expect(await change(id, 1, { name: 'Renamed' })).toMatchObject({ status, version: 2 });
     await refreshOn(database, projectId, TODAY);
     expect(await read(id)).toMatchObject({ status: 'ready', version: 2, active_version: 2 });
