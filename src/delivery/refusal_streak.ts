@@ -27,6 +27,10 @@ const digestOfRefusal = ({ reason, reply }: Rejected): string =>
 const isSuspicious = ({ isOfOne, waits }: Deferred): boolean =>
   isOfOne === true && (waits === 'park' || waits === 'hold');
 
+/** What was said of one recipient concerns that one. */
+const waitingAlone = (outcome: SendOutcome): SendOutcome =>
+  outcome.kind === 'deferred' && outcome.isOfOne ? { ...outcome, waits: 'send' } : outcome;
+
 /** Marks the digest of an answer about the account that so far came for one recipient. */
 const SUSPECT = 'account';
 const suspectOf = (reason: string): string => `${SUSPECT} ${digestOf(reason)}`;
@@ -70,11 +74,10 @@ export class RefusalStreak {
    */
   judge(outcome: SendOutcome, { recipient, isUnconfirmed }: Judged): SendOutcome {
     if (outcome.kind === 'accepted') this.reset();
+    if (isUnconfirmed) return waitingAlone(outcome);
     if (outcome.kind === 'deferred' && isSuspicious(outcome))
-      return isUnconfirmed ? { ...outcome, waits: 'send' } : this.#believe(outcome, recipient);
-    return outcome.kind === 'rejected' && !isUnconfirmed
-      ? this.#count(outcome, recipient)
-      : outcome;
+      return this.#believe(outcome, recipient);
+    return outcome.kind === 'rejected' ? this.#count(outcome, recipient) : outcome;
   }
 
   #count(outcome: Rejected, recipient: string): SendOutcome {

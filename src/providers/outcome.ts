@@ -72,7 +72,7 @@ export type SendOutcome =
       kind: 'deferred';
       reason: FailureReason;
       waits: Deferral;
-      /** Said of one recipient, maybe by another host: one such answer alone says nothing of the account. */
+      /** Said of one recipient, maybe by another host: one such answer alone may say nothing of the account. */
       isOfOne?: true;
       retryAfterSeconds?: number;
       reply?: Reply;

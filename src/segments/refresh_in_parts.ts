@@ -52,15 +52,18 @@ const postpone = async (scope: Scope, failed: readonly Failed[], until: Date): P
   );
 };
 
-/** Logs the people who could not be evaluated. */
+/**
+ * Logs that people could not be evaluated. The log names no person, because an erase does not reach it:
+ * `segments.wakeups` has each of them, with `retry_at` as `wake_at`.
+ */
 export const logFailed = (
   { log }: Pick<Deps, 'log'>,
   projectId: string,
   failed: readonly Failed[],
 ): void => {
-  for (const { profileId, error, retryAt } of failed)
+  for (const { error, retryAt } of failed)
     log.error(
-      { err: error, project_id: projectId, profile_id: profileId, retry_at: retryAt },
+      { err: error, project_id: projectId, retry_at: retryAt },
       'the segments of a person cannot be evaluated; they are evaluated again later',
     );
 };

@@ -218,6 +218,34 @@ test('attack: a page does not replace the timezone that a server set', async () 
   expect(await sends()).toEqual(['mail to ann@known.test']);
 });
 
+const renewalMail = () =>
+  world.live({
+    trigger: { kind: 'event', event: 'order_paid', source: 'server' },
+    entry: 'wait',
+    steps: {
+      wait: { kind: 'delay_until', until: { trait: 'renewal' }, next: 'mail' },
+      mail: mail(),
+    },
+  });
+
+test('a page’s date makes the run of a server wait for it, at the step delay_until', async () => {
+  await renewalMail();
+  await say('server', { email: 'ann@known.test' });
+  await say('browser', { renewal: '9999-12-31' });
+  await happen('server', 'order_paid');
+  expect(await sends()).toEqual([]);
+  expect(await secondsToWait()).toBeGreaterThan(1_000 * 365 * DAY_SECONDS);
+});
+
+test('attack: a page does not replace the date that a server set for delay_until', async () => {
+  await renewalMail();
+  const renewal = new Date(Date.now() + 2 * DAY_SECONDS * 1_000).toISOString();
+  await say('server', { email: 'ann@known.test', renewal });
+  await say('browser', { renewal: '9999-12-31' });
+  await happen('server', 'order_paid');
+  expect(await secondsToWait()).toBeLessThan(3 * DAY_SECONDS);
+});
+
 test.each([
   [undefined, 'converted'],
   ['server', null],

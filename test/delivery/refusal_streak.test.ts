@@ -145,8 +145,20 @@ describe('answers about addresses that only browsers asserted', () => {
     expect(judge(streak, suspended(), 'bob')).toMatchObject({ waits: 'park' });
   });
 
-  test('an answer about the account that names no recipient counts as ever', () => {
-    const general = { kind: 'deferred', reason: 'account_blocked', waits: 'park' } as const;
-    expect(judgeUnconfirmed(new RefusalStreak(), general, 'page')).toMatchObject({ waits: 'park' });
-  });
+  test.each(['rate', 'provider'] as const)(
+    'said of one recipient, %s: the send waits alone, and of others it counts as ever',
+    (waits) => {
+      const slow = { kind: 'deferred', reason: 'throttled', waits, isOfOne: true } as const;
+      expect(judgeUnconfirmed(new RefusalStreak(), slow, 'page')).toMatchObject({ waits: 'send' });
+      expect(judge(new RefusalStreak(), slow, 'ann')).toMatchObject({ waits });
+    },
+  );
+
+  test.each(['park', 'rate', 'provider', 'connection'] as const)(
+    'said of no recipient, %s: it counts as ever',
+    (waits) => {
+      const general = { kind: 'deferred', reason: 'throttled', waits } as const;
+      expect(judgeUnconfirmed(new RefusalStreak(), general, 'page')).toMatchObject({ waits });
+    },
+  );
 });

@@ -73,8 +73,12 @@ test('who changed beside a person who cannot be evaluated enters; that one is tr
   await tell([...good.slice(0, 11), 'poison', ...good.slice(11)]);
   await isDone();
   expect(await listKept(database, segment_id)).toEqual(await idsOf(good));
-  const [profile_id] = await idsOf(['poison']);
-  expect(logged).toMatchObject([{ project_id: projectId, profile_id, err: { code: '23514' } }]);
+  expect(logged).toMatchObject([{ project_id: projectId, err: { code: '23514' } }]);
+  const { rows } = await database.owner.query(
+    'select profile_id from segments.wakeups where project_id = $1 and wake_at = $2',
+    [projectId, logged[0]?.['retry_at']],
+  );
+  expect(rows.map((row) => row.profile_id)).toEqual(await idsOf(['poison']));
 
   await cure();
   await isDone();
