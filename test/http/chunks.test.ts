@@ -7,10 +7,9 @@ import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CHUNK_BYTES_MIN, SMALL_CHUNKS_MAX } from '../../src/base/bodies/bodies.ts';
 import { testApi } from '../support/api.ts';
-import type { Answer } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
 import { inChunks, postChunks, singleBytes } from './in_chunks.ts';
-import { ask, exchange, toAnswers, toWire } from './raw_http.ts';
+import { ask, exchange, toWire } from './raw_http.ts';
 
 const api = testApi(testDatabase());
 
@@ -31,9 +30,14 @@ const inMany = (path: string, headers: Record<string, string> = {}, method = 'PO
     },
   });
 
-/** The answers of a server that closes a connection whose bytes it has not read. */
-const answersTo = async (...parts: string[]): Promise<Answer[]> =>
-  toAnswers((await exchange(api.url, ...parts)).replace(/(?:<(?:read|write) E[A-Z]+>)+$/, ''));
+/** What the server answers until it closes the connection, and the statuses in it. */
+const answersTo = async (...parts: string[]): Promise<{ text: string; statuses: number[] }> => {
+  const text = await exchange(api.url, ...parts);
+  return {
+    text,
+    statuses: [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status)),
+  };
+};
 
 /** How many chunks the parsers have given to bodies, from how deep in the stack, and for which connections. */
 const seen = { chunks: 0, depths: new Set<number>(), sockets: new Set<Socket>() };
@@ -81,10 +85,11 @@ test('larger chunks are taken, however many', async () => {
 
 describe('attack: 200,000 chunks of one byte in one go', () => {
   const bearer = () => ({ Authorization: `Bearer ${api.project.server_key}` });
+  const packed = { 'Content-Encoding': 'gzip' };
   const host = () => ({ Host: new URL(api.url).host });
   const ways: [string, number, () => string][] = [
     ['an endpoint', 400, () => inMany('/v1/events', bearer())],
-    ['a packed body', 400, () => inMany('/v1/events', { ...bearer(), 'Content-Encoding': 'gzip' })],
+    ['a packed body', 400, () => inMany('/segment/v1/batch', { ...bearer(), ...packed })],
     ['a webhook', 400, () => inMany(`/v1/webhooks/mailgun/${api.project.project_id}`)],
     ["the Console's door", 400, () => inMany('/admin/trpc/session.signIn', host())],
     ['a body that is discarded', 401, () => inMany('/v1/events', { Authorization: 'Bearer x' })],
@@ -93,9 +98,12 @@ describe('attack: 200,000 chunks of one byte in one go', () => {
   ];
 
   test.each(ways)('%s: %d, and the rest is not parsed', async (_what, status, head) => {
-    const answers = await answersTo(head() + spaces(MANY));
-    expect(answers.map((answer) => answer.status)).toEqual([status]);
-    if (status === 400) expect(JSON.stringify(answers[0]?.body)).toContain(DETAIL);
+    const { text, statuses } = await answersTo(head() + spaces(MANY));
+    expect(statuses).toEqual([status]);
+    if (status === 400) {
+      expect(text).toContain('invalid_request');
+      expect(text).toContain(DETAIL);
+    }
     expect(seen.chunks).toBeLessThanOrEqual(BYTES_MAX);
     const [socket, ...others] = seen.sockets;
     expect(others).toEqual([]);
@@ -108,7 +116,7 @@ describe('attack: 200,000 chunks of one byte in one go', () => {
     const health = toWire({ path: '/healthz', headers: { Connection: 'close' } });
     const [answer] = await ask(api.url, health);
     expect(answer?.status).toBe(200);
-    for (const [refused] of await Promise.all(flood)) expect(refused?.status).toBe(401);
+    for (const { statuses } of await Promise.all(flood)) expect(statuses).toEqual([401]);
     expect(seen.chunks).toBeLessThanOrEqual(20 * BYTES_MAX);
   });
 });
@@ -118,9 +126,9 @@ describe('several requests of one connection', () => {
   const one = inMany('/nothing') + spaces(CHUNKS);
 
   test('those that arrive together have the small chunks of one', async () => {
-    const answers = await answersTo(one.repeat(9));
-    expect(answers.map(({ status }) => status)).toEqual([404, 404]);
-    expect(answers.at(-1)?.headers.get('connection')).toBe('close');
+    const { text, statuses } = await answersTo(one.repeat(9));
+    expect(statuses).toEqual([404, 404]);
+    expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toContain('Connection: close');
     expect(seen.chunks).toBeLessThanOrEqual(BYTES_MAX);
   });
 
@@ -140,8 +148,8 @@ describe('several requests of one connection', () => {
 
 describe('Node lends a parser to one connection after another', () => {
   const refuseOne = async () => {
-    const [refused] = await answersTo(inMany('/nothing') + spaces(MANY));
-    expect(refused?.status).toBe(404);
+    const { statuses } = await answersTo(inMany('/nothing') + spaces(MANY));
+    expect(statuses).toEqual([404]);
   };
 
   test('after a refused body the bodies of a hundred connections are taken, each by as many calls', async () => {
