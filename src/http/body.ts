@@ -95,7 +95,8 @@ export const readBody = (
 /** Takes the rest of a body that nobody wants, within bounds. Never fails. */
 export const discardBody = (request: IncomingMessage): Promise<void> => {
   const isOver = request.complete || request.destroyed || isBodyStopped(request);
-  if (isOver || heldBack.has(request) || bytesAhead(request) > DISCARD_BYTES_MAX) return Promise.resolve();
+  if (isOver || heldBack.has(request) || bytesAhead(request) > DISCARD_BYTES_MAX)
+    return Promise.resolve();
   return new Promise((resolve) => {
     let size = 0;
     const onData = (chunk: Buffer): void => {

@@ -47,6 +47,7 @@ const see = (message: unknown): void => {
 beforeEach(() => {
   Object.assign(seen, { chunks: 0, depths: new Set(), sockets: new Set() });
   const limit = Error.stackTraceLimit;
+  // oxlint-disable-next-line typescript/unbound-method -- called with the request as `this` below
   const push = IncomingMessage.prototype.push;
   vi.spyOn(IncomingMessage.prototype, 'push').mockImplementation(function pushSeen(
     this: IncomingMessage,
