@@ -5,7 +5,7 @@ import { Refusal } from '../refusal.ts';
  * A body may come in so many chunks, and in one more for each CHUNK_BYTES_MIN bytes of it. Each chunk costs as much as
  * hundreds of bytes. Requests that arrive together on one connection share the number.
  */
-export const SMALL_CHUNKS_MAX = 1_000;
+export const SMALL_CHUNKS_MAX = 512;
 export const CHUNK_BYTES_MIN = 512;
 
 export const hasManySmallChunks = (chunks: number, size: number): boolean =>
