@@ -1,6 +1,13 @@
 import { TRPCError } from '@trpc/server';
 import type { Context } from 'koa';
-import { bodiesInHandOf, holdParsed, ValueCounter } from '../base/bodies/bodies.ts';
+import {
+  bodiesInHandOf,
+  BODY_STOPPED,
+  holdParsed,
+  isBodyStopped,
+  manySmallChunks,
+  ValueCounter,
+} from '../base/bodies/bodies.ts';
 import type { HeldBody } from '../base/bodies/bodies.ts';
 import type { Deps } from '../base/deps.ts';
 import { toOrigin } from '../base/origin.ts';
@@ -38,6 +45,9 @@ export const holdBody = (
     holdParsed(held, { bytes: chunk.length, values: counter.count - before });
   };
   const counted = counting(request, { count, onEnd: () => held?.hasArrived() });
+  const onStopped = (): void => counted.fail(manySmallChunks());
+  if (isBodyStopped(ctx.req)) onStopped();
+  else ctx.req.once(BODY_STOPPED, onStopped);
   return { request: counted.request, open, release: () => held?.release() };
 };
 

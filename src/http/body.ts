@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Middleware } from 'koa';
+import { BODY_STOPPED, isBodyStopped, manySmallChunks } from '../base/bodies/bodies.ts';
 import type { HeldBody } from '../base/bodies/bodies.ts';
 import { Refusal } from '../base/refusal.ts';
 
@@ -17,21 +18,6 @@ const UTF8_NAMES = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)"?/gi;
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
-
-/**
- * A body may come in so many chunks, and in one more for each CHUNK_BYTES_MIN bytes of it. Each chunk costs as much as
- * hundreds of bytes.
- */
-export const SMALL_CHUNKS_MAX = 1_000;
-export const CHUNK_BYTES_MIN = 64;
-
-const isInCrumbs = (chunks: number, size: number): boolean =>
-  size < (chunks - SMALL_CHUNKS_MAX) * CHUNK_BYTES_MIN;
-
-const inCrumbs = (): Refusal =>
-  new Refusal('invalid_request', {
-    detail: `Send the body with a Content-Length, or in chunks of at least ${CHUNK_BYTES_MIN} bytes.`,
-  });
 
 const tooLarge = (bytesMax: number): Refusal =>
   new Refusal('body_too_large', {
@@ -75,6 +61,7 @@ export const readBody = (
   intake: Intake | null = null,
 ): Promise<Buffer> => {
   if (bytesAhead(request) > bytesMax) return Promise.reject(tooLarge(bytesMax));
+  if (isBodyStopped(request)) return Promise.reject(manySmallChunks());
   sendContinue(request);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -83,7 +70,6 @@ export const readBody = (
       try {
         size += chunk.length;
         if (size > bytesMax) throw tooLarge(bytesMax);
-        if (isInCrumbs(chunks.length + 1, size)) throw inCrumbs();
         intake?.add(chunk.length);
         chunks.push(chunk);
       } catch (error) {
@@ -92,35 +78,39 @@ export const readBody = (
     };
     const onEnd = (): void => end(() => resolve(Buffer.concat(chunks, size)));
     const onBroken = (): void => end(() => reject(new Refusal('request_timeout')));
+    const onStopped = (): void => end(() => reject(manySmallChunks()));
     const end = (answer: () => void): void => {
       request.off('data', onData).off('end', onEnd).off('error', onBroken).off('aborted', onBroken);
+      request.off(BODY_STOPPED, onStopped);
       intake?.hasArrived();
       answer();
     };
     // A small body has come with its head: nothing can wait for it.
     if (!request.complete) intake?.arrive(onBroken);
     request.on('data', onData).on('end', onEnd).on('error', onBroken).on('aborted', onBroken);
+    request.on(BODY_STOPPED, onStopped);
   });
 };
 
 /** Takes the rest of a body that nobody wants, within bounds. Never fails. */
 export const discardBody = (request: IncomingMessage): Promise<void> => {
-  const isComing = !request.complete && !request.destroyed && !heldBack.has(request);
-  if (!isComing || bytesAhead(request) > DISCARD_BYTES_MAX) return Promise.resolve();
+  const isOver = request.complete || request.destroyed || isBodyStopped(request);
+  if (isOver || heldBack.has(request) || bytesAhead(request) > DISCARD_BYTES_MAX)
+    return Promise.resolve();
   return new Promise((resolve) => {
-    let [size, chunks] = [0, 0];
+    let size = 0;
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      chunks += 1;
-      if (size > DISCARD_BYTES_MAX || isInCrumbs(chunks, size)) end();
+      if (size > DISCARD_BYTES_MAX) end();
     };
     const end = (): void => {
       clearTimeout(giveUp);
-      request.off('data', onData).off('end', end).off('close', end);
+      request.off('data', onData).off('end', end).off('close', end).off(BODY_STOPPED, end);
       resolve();
     };
     const giveUp = setTimeout(end, DISCARD_TIMEOUT_MS);
     request.on('data', onData).on('end', end).on('close', end).on('error', end);
+    request.on(BODY_STOPPED, end);
   });
 };
 

@@ -10,6 +10,7 @@ import {
   signInLimits,
   streamLimits,
 } from '../admin/admin.ts';
+import { CHUNK_BYTES_MIN, SMALL_CHUNKS_MAX } from '../base/bodies/bodies.ts';
 import type { Deps } from '../base/deps.ts';
 import { KEPT_HOURS } from '../base/idempotency.ts';
 import { PAGE_ITEMS_MAX } from '../base/page.ts';
@@ -23,7 +24,6 @@ import type { Config } from '../config.ts';
 import { timeLimits } from '../ingest/routes.ts';
 import * as quotas from '../quotas/quotas.ts';
 import { bodyLimits } from './bodies/bodies.ts';
-import { CHUNK_BYTES_MIN, SMALL_CHUNKS_MAX } from './body.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { PIPELINED_REQUESTS_MAX } from './owed_answers.ts';
 import { leadToDocs, mountDocs } from './docs.ts';
@@ -73,7 +73,7 @@ const requestLimits: readonly Limit[] = [
     name: 'Small chunks of a body',
     value: SMALL_CHUNKS_MAX,
     unit: 'items',
-    where: `\`Transfer-Encoding: chunked\`, and one more for each ${CHUNK_BYTES_MIN} bytes`,
+    where: `every body, also at the Console's door, and one more for each ${CHUNK_BYTES_MIN} bytes of it`,
   },
   { name: 'Headers of a request', value: HEADER_BYTES_MAX, unit: 'bytes', where: 'headers' },
   { name: 'Number of headers', value: HEADERS_MAX, unit: 'items', where: 'headers' },

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { countChunks } from './count_chunks.ts';
+import type { ChunkParser } from './count_chunks.ts';
 
 /**
  * So many requests of one connection may wait for their answers, or arrive together (RFC 9112, section 9.3.2, calls
@@ -9,7 +11,9 @@ import type { Socket } from 'node:net';
 export const PIPELINED_REQUESTS_MAX = 10;
 
 /** The parser of a connection in Node. It calls `onIncoming` for each request; -1 as a result stops llhttp. */
-type Parser = { onIncoming: (this: unknown, ...request: unknown[]) => number };
+type Parser = ChunkParser & { onIncoming: (this: unknown, ...request: unknown[]) => number };
+/** Node resumes a connection for each body that is read, unless it is marked as paused. */
+type Connection = Socket & { parser?: Parser; _paused?: boolean };
 
 const STOP_PARSING = -1;
 
@@ -31,14 +35,19 @@ export class OwedAnswers {
 
   /**
    * Stops the parser of a connection that may ask no more. Node otherwise parses the rest of what it has read, a
-   * thousand requests in 64 KiB, at once and in memory: a few hundred such connections would end the process.
+   * thousand requests in 64 KiB, at once and in memory: a few hundred such connections would end the process. A
+   * connection whose body comes in too many small chunks may ask no more, either.
    */
-  watch(socket: Socket & { parser?: Parser }): void {
+  watch(socket: Connection): void {
     const { parser } = socket;
     if (!parser)
       throw new Error('Node no longer gives a connection its parser before `connection`');
+    const chunks = countChunks(socket, parser, () => this.#closeAfter(socket, this.of(socket)));
     const { onIncoming } = parser;
     parser.onIncoming = (...request) => {
+      // Requests that arrive together have the chunks of one: else ten would cost what one may not.
+      const isAlone = this.of(socket).size === 0 && !this.#readNow.has(socket);
+      if (isAlone) chunks.reset();
       const next = onIncoming.apply(parser, request);
       return this.isFull(socket) ? STOP_PARSING : next;
     };
@@ -64,8 +73,9 @@ export class OwedAnswers {
     this.#readNow.set(socket, read);
   }
 
-  #closeAfter(socket: Socket, answers: ReadonlySet<ServerResponse>): void {
+  #closeAfter(socket: Connection, answers: ReadonlySet<ServerResponse>): void {
     this.#full.add(socket);
+    socket._paused = true;
     socket.pause();
     const last = [...answers].at(-1);
     if (!last) {

@@ -1,5 +1,5 @@
 // Events whose bodies come in chunks (RFC 9112 §7.1).
-import { CHUNK_BYTES_MIN } from '../../src/http/body.ts';
+import { CHUNK_BYTES_MIN } from '../../src/base/bodies/bodies.ts';
 import { ask, toWire } from './raw_http.ts';
 
 /** A body of JSON in so many chunks of so many bytes each, and the last chunk. */

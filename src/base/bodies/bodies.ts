@@ -11,6 +11,15 @@ export {
 export type { HeldBody } from './held.ts';
 export type { BodySender } from './in_hand.ts';
 export { SLOW_BODY_MS } from './arriving.ts';
+export {
+  BODY_STOPPED,
+  CHUNK_BYTES_MIN,
+  hasManySmallChunks,
+  isBodyStopped,
+  manySmallChunks,
+  SMALL_CHUNKS_MAX,
+  stopBody,
+} from './small_chunks.ts';
 
 /** What a byte of a body takes at most: itself, its text of two bytes a character, and a part of a value's text. */
 const MEMORY_PER_BYTE = 4;
