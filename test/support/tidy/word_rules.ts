@@ -70,7 +70,32 @@ const findUnlisted = (tree: Tree): string[] => {
   });
 };
 
+/** Paragraphs of `src/DECISIONS.md` that stand before a newer one, or twice. */
+const findMisplaced = (text: string): string[] => {
+  const headings = matches(text, /^\*\*(\d{4}-\d\d-\d\d · .{1,80})/gm);
+  return headings.filter(
+    (heading, at) =>
+      headings.indexOf(heading) !== at ||
+      (headings[at - 1] ?? '9').slice(0, 10) < heading.slice(0, 10),
+  );
+};
+
 export const wordRules: Rule[] = [
+  {
+    name: 'decisions stand once, the newest first',
+    find: (tree) =>
+      filesOf(tree, /^src\/DECISIONS\.md$/).flatMap(({ text }) => findMisplaced(text)),
+    examples: [
+      {
+        files: { 'src/DECISIONS.md': '**2026-11-20 · Old.** No.\n\n**2026-11-21 · New.** Yes.\n' },
+        says: '2026-11-21 · New.',
+      },
+      {
+        files: { 'src/DECISIONS.md': '**2026-11-20 · Old.** No.\n\n**2026-11-20 · Old.** No.\n' },
+        says: '2026-11-20 · Old.',
+      },
+    ],
+  },
   {
     name: 'every function of a front door says what it promises',
     find: (tree) =>
