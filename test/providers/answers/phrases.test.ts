@@ -31,8 +31,8 @@ describe('a phrase', () => {
     expect(fits(notation, text)).toBe(false);
   });
 
-  test('that is not whole, or names no vocabulary, is refused when it is written', () => {
-    expect(() => phrases('user ...\nunknown')).toThrow('two sides');
-    expect(() => phrases('{nothing} unknown')).toThrow('no vocabulary nothing');
+  test('that is not whole, or names no vocabulary, is refused at its first use', () => {
+    expect(() => phrases('user ...\nunknown').test('')).toThrow('two sides');
+    expect(() => phrases('{nothing} unknown').test('')).toThrow('no vocabulary nothing');
   });
 });

@@ -1,4 +1,4 @@
-import { anyOf } from '../rules/rule.ts';
+import { anyOf } from '../rules/pattern.ts';
 import type { Rule } from '../rules/rule.ts';
 
 const BY_CLASS = { means: 'relay_reputation', at4xx: 'relay_reputation_later' } as const;

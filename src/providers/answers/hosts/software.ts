@@ -1,5 +1,5 @@
 import { phrases } from '../rules/phrases.ts';
-import { anyOf } from '../rules/rule.ts';
+import { anyOf } from '../rules/pattern.ts';
 import type { Rule } from '../rules/rule.ts';
 
 /** Replies of server programs whose words say something else than they mean. */

@@ -1,8 +1,9 @@
-import { anyOf } from '../rules/rule.ts';
+import { anyOf } from '../rules/pattern.ts';
+import type { Pattern } from '../rules/pattern.ts';
 import type { VerdictName } from '../verdicts.ts';
 
 /** What a part of an error's name says: `suspended_api_key`, `InvalidFromAddress`. */
-type Words = { words: RegExp; means: VerdictName };
+type Words = { words: Pattern; means: VerdictName };
 
 /**
  * The words of names that APIs give to errors, the first that fits counts. Only names that say what

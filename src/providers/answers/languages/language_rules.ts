@@ -1,13 +1,11 @@
+import { anyOf } from '../rules/pattern.ts';
 import type { Rule } from '../rules/rule.ts';
 import * as says from './conditions.ts';
 import * as names from './subjects.ts';
 
-const either = (...patterns: readonly RegExp[]): RegExp =>
-  new RegExp(patterns.map(({ source }) => source).join('|'));
-
-const MAILBOX = either(names.RECIPIENT, names.PERSON);
+const MAILBOX = anyOf(names.RECIPIENT, names.PERSON);
 /** A reply that says any of this is not about the recipient alone. */
-const OF_SENDER = either(names.SENDING, names.OWN, names.SENDER, says.LISTED, says.OVER_LIMIT);
+const OF_SENDER = anyOf(names.SENDING, names.OWN, names.SENDER, says.LISTED, says.OVER_LIMIT);
 
 /** About the account, the sender and the machine: none of these ends a send. */
 const SENDER_SIDE: readonly Rule[] = [
@@ -19,23 +17,23 @@ const SENDER_SIDE: readonly Rule[] = [
   {
     when: says.FULL,
     also: MAILBOX,
-    not: either(names.SENDING, says.TOO_LARGE),
+    not: anyOf(names.SENDING, says.TOO_LARGE),
     means: 'mailbox_full',
   },
   {
     when: says.OVER_LIMIT,
-    also: either(names.SENDING, names.OWN, says.PERIOD),
+    also: anyOf(names.SENDING, names.OWN, says.PERIOD),
     means: 'account_limit',
   },
   { when: says.OVER_LIMIT, also: names.RECIPIENT, means: 'temporary_recipient' },
   {
-    when: either(says.OFF, says.REFUSED),
+    when: anyOf(says.OFF, says.REFUSED),
     also: names.IP,
     means: 'relay_reputation',
     at4xx: 'relay_reputation_later',
   },
   {
-    when: either(says.OFF, says.REFUSED),
+    when: anyOf(says.OFF, says.REFUSED),
     also: names.SERVER,
     not: MAILBOX,
     means: 'relay_reputation',
@@ -48,7 +46,7 @@ const SENDER_SIDE: readonly Rule[] = [
   { when: says.LOGIN_NEEDED, means: 'auth_required' },
   { when: says.FORBIDDEN, also: names.SENDER, means: 'sender_not_allowed' },
   { when: says.FORBIDDEN, also: names.SENDING, means: 'sender_not_allowed' },
-  { when: either(says.FORBIDDEN, says.REFUSED), also: says.RELAYING, means: 'relay_denied' },
+  { when: anyOf(says.FORBIDDEN, says.REFUSED), also: says.RELAYING, means: 'relay_denied' },
 ];
 
 /** About the recipient and the message. */
@@ -57,14 +55,14 @@ const RECIPIENT_SIDE: readonly Rule[] = [
   {
     when: says.OFF,
     also: MAILBOX,
-    not: either(OF_SENDER, says.PASSING, names.SERVER),
+    not: anyOf(OF_SENDER, says.PASSING, names.SERVER),
     at: ['rcpt', 'data', 'body', 'any'],
     means: 'recipient_disabled',
   },
   {
     when: says.GONE,
     also: MAILBOX,
-    not: either(OF_SENDER, says.PASSING, names.SERVER),
+    not: anyOf(OF_SENDER, says.PASSING, names.SERVER),
     at: ['rcpt', 'data', 'body', 'any'],
     means: 'recipient_unknown',
   },
@@ -77,7 +75,7 @@ const RECIPIENT_SIDE: readonly Rule[] = [
   },
   {
     when: says.SPAM,
-    also: either(names.MESSAGE, says.REFUSED),
+    also: anyOf(names.MESSAGE, says.REFUSED),
     not: names.SENDER,
     means: 'content_refused',
     at4xx: 'content_later',

@@ -1,4 +1,5 @@
 import { phrases } from '../rules/phrases.ts';
+import type { Pattern } from '../rules/pattern.ts';
 import { foldLetters } from '../text/words.ts';
 
 const LATIN_ACCENTED = /[\u00c0-\u024f\u1e00-\u1eff]/gu;
@@ -11,10 +12,10 @@ const spellLetter = (letter: string): string =>
   `(${UMLAUTS[letter] ?? foldLetters(letter)}|[^a-z ])`;
 
 /**
- * Compiles words as people write them into one pattern over folded words, in the notation of
+ * Returns one pattern for words as people write them over folded words, in the notation of
  * `phrases`. The pattern also fits where accents are missing or lost.
  */
-export const spellings = (text: string): RegExp =>
+export const spellings = (text: string): Pattern =>
   phrases(
     foldLetters(
       text

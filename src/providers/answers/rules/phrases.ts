@@ -1,3 +1,5 @@
+import { lazyPattern } from './pattern.ts';
+import type { Pattern } from './pattern.ts';
 import { VOCABULARY } from './vocabulary.ts';
 
 /** How far apart two words may be that belong together; never across a period. */
@@ -50,12 +52,14 @@ const toPattern = (line: string): string => {
 };
 
 /**
- * Compiles phrases, one a line, into one pattern over folded words. In a phrase `{name}` stands
+ * Returns one pattern for phrases, one a line, over folded words. In a phrase `{name}` stands
  * for a word list of the vocabulary, `...` for a few words in the same sentence, `_` for at most
  * two words, `a ~ b` for both in either order, `fail*` for any ending, `n't` for the end of any
  * word, a space also for a hyphen;
  * `|`, `?`, `()` are those of regular expressions. Every quantifier is bounded, so time grows with
  * the text alone.
  */
-export const phrases = (text: string): RegExp =>
-  new RegExp(`(?<![a-z0-9@])(?:${toAlternatives(text).map(toPattern).join('|')})(?![a-z0-9])`);
+export const phrases = (text: string): Pattern =>
+  lazyPattern(
+    () => `(?<![a-z0-9@])(?:${toAlternatives(text).map(toPattern).join('|')})(?![a-z0-9])`,
+  );

@@ -1,6 +1,7 @@
 import type { SmtpPhase, VerdictName } from '../verdicts.ts';
 import type { ParsedReply } from '../text/parse_reply.ts';
 import type { Words } from '../text/words.ts';
+import type { Pattern } from './pattern.ts';
 import { subjectAt } from './subjects.ts';
 import type { Subject } from './subjects.ts';
 
@@ -14,11 +15,11 @@ export type Reading = ParsedReply &
  * name.
  */
 export type Rule = {
-  when?: RegExp;
-  also?: RegExp;
-  not?: RegExp;
+  when?: Pattern;
+  also?: Pattern;
+  not?: Pattern;
   /** Basic and enhanced code, as `550 5.7.1`. */
-  code?: RegExp;
+  code?: Pattern;
   at?: readonly SmtpPhase[];
   /**
    * Only where the sender's address is known, so that a reply that does not name it is about
@@ -59,7 +60,3 @@ export const matchRules = (
   }
   return null;
 };
-
-/** One pattern out of several, so that each fits on a line. */
-export const anyOf = (...patterns: readonly RegExp[]): RegExp =>
-  new RegExp(patterns.map(({ source }) => source).join('|'));
