@@ -1,9 +1,6 @@
 // What a sentence is about decides, in further wordings and in the opposite sense.
-import { describe, expect, test } from 'vitest';
-import { classifySmtpReply } from '../../../src/providers/answers/answers.ts';
-import type { SmtpPhase } from '../../../src/providers/answers/answers.ts';
-
-type Table = readonly [string, SmtpPhase, string, readonly string[]];
+import { describeWordings } from './wordings.ts';
+import type { Wordings } from './wordings.ts';
 
 const SENDER = 'sender/sender_not_allowed/after_fix';
 const LIMIT = 'account/account_limit/later';
@@ -15,7 +12,7 @@ const UNKNOWN = 'recipient/recipient_unknown/never';
 const POLICY = 'recipient/recipient_policy/never';
 const REPUTATION = 'relay/reputation_refused/after_fix';
 
-const ACCOUNTS: readonly Table[] = [
+const ACCOUNTS: readonly Wordings[] = [
   [
     'a stop that ends by itself is a limit',
     'data',
@@ -74,7 +71,7 @@ const ACCOUNTS: readonly Table[] = [
   ],
 ];
 
-const RECIPIENTS: readonly Table[] = [
+const RECIPIENTS: readonly Wordings[] = [
   [
     'a rate of the recipient',
     'rcpt',
@@ -155,7 +152,7 @@ const RECIPIENTS: readonly Table[] = [
   ],
 ];
 
-const SENDERS: readonly Table[] = [
+const SENDERS: readonly Wordings[] = [
   [
     'the sender',
     'mail',
@@ -232,18 +229,4 @@ const SENDERS: readonly Table[] = [
   ],
 ];
 
-const classify = (reply: string, phase: SmtpPhase) => {
-  const { scope, meaning, retry } = classifySmtpReply({
-    reply,
-    phase,
-    from: 'news@sender.example',
-    to: 'bob@rcpt.example',
-  });
-  return `${scope}/${meaning}/${retry}`;
-};
-
-describe.each([...ACCOUNTS, ...RECIPIENTS, ...SENDERS])('%s', (_, phase, expected, replies) => {
-  test.each(replies)('%s', (reply) => {
-    expect(classify(reply, phase)).toBe(expected);
-  });
-});
+describeWordings([...ACCOUNTS, ...RECIPIENTS, ...SENDERS]);

@@ -88,11 +88,21 @@ export const MICROSOFT_RULES: readonly Rule[] = [
     when: /resolver\.(?:rst|grp)\.|transport\.rules\.reject|restricted to recipients/,
     means: 'recipient_policy',
   },
-  { when: /storedrv.{0,60}(?:quotaexceeded|mailbox ?full|full)/, means: 'mailbox_full' },
+  {
+    when: /storedrv.{0,60}(?:quotaexceeded|mailbox ?full|full)/,
+    not: /\bdisk is full|system (?:is )?full/,
+    code: /^(?!\d{3} [45]\.3\.)/,
+    means: 'mailbox_full',
+  },
   { when: /storedrv.{0,60}disabled/, means: 'recipient_disabled' },
   { code: /5\.2\.1$/, when: /mailbox cannot be accessed/, means: 'recipient_disabled' },
   { code: /5\.2\.1$/, when: /content filter agent/, means: 'content_refused' },
-  // The message.
+  // The message. MAPI names the property that is too large.
+  {
+    when: /max ?(?:submission|attachment) ?exceeded|message(?:submission)?(?:exceeded|toobig|toolarge)/,
+    means: 'message_too_large',
+    at4xx: 'message_later',
+  },
   { code: /5\.4\.1[14]$/, means: 'message_other' },
   { code: /5\.0\.350$/, when: /header is too long/, means: 'message_syntax' },
   { code: /5\.6\.11$/, means: 'message_syntax' },

@@ -151,8 +151,7 @@ export const CONNECTION_RULES: readonly Rule[] = [
       issue (a )?starttls|starttls (command )?(is )?(required|needed|first|necessary|mandatory|must be)
       encrypt first|only encrypted (sessions|connections|clients)|(clients?|with|over|via|use) _ (tls|ssl) only
       (tls|ssl|encryption|encrypted|secure (connection|channel)|
-        tls encrypted session) _ _ _ (is |are )?(required|needed|mandatory|necessary|
-        must be used|enforced)
+        tls encrypted session) _ _ _ (is |are )?{needed}
       (requires?|required|need|needs|must|use) _ _ _ (tls|starttls|ssl|encrypt*|
         secure connection)
       only (over|via|with|on|accept*) _ _ (tls|ssl|secure|encrypted)

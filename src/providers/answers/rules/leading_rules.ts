@@ -162,7 +162,10 @@ const NAMELESS_RULES: readonly Rule[] = [
       (no|without|missing|lacks?|have an?) (valid )?(dns|ptr|reverse) (entry|entries|record*) (for|of) (your|the|
         this) (mailer|mail ?server|
         host|server|ip|machine|system)
+      (your|client|sending|connecting) (mail )?(host|host ?name|server|server name) (must|has to|needs to|
+        should) (be )?resolv*
     `),
+    not: phrases(`{sender}|helo|ehlo`),
     means: 'relay_reputation',
   },
 ];
@@ -178,7 +181,7 @@ const FROM_RULES: readonly Rule[] = [
     not: phrases(
       `
         api key|valid|missing|contain|have|rfc*|(exactly )?one (address|mailbox)|single|present|syntax
-        well ?-?formed|fully|resolv*|exist|must not|empty|blank
+        well ?-?formed|fully|resolv*|dns|exist|must not|empty|blank
       `,
     ),
     means: 'sender_not_allowed',
@@ -190,6 +193,18 @@ const FROM_RULES: readonly Rule[] = [
       (your|sender's) (mail exchangers?|mx) ... (routable|not found|(does|do)(n't| not))
     `),
     not: phrases(`recipient|@to|@todomain|destination|ptr`),
+    means: 'sender_dns',
+  },
+  // A demand: time alone does not meet it, in a 4xx either.
+  {
+    when: phrases(`
+      ((mail|header|envelope) )?(from|sender|sender's|return path):? ?(e-?mail |mail )?(address )?(domain|
+        domain name|address|@fromdomain|@host)? _ (must|has to|have to|needs? to|should) (be )?(resolv*|found in dns)
+      domain (name )?(of|in) (the |your )?(sender|from|from:|envelope|return path)( address| field| header)? (must|
+        has to|needs to|should) (be )?(resolv*|found in dns)
+      your domain (name )?(must|has to|needs to|should) (be )?(resolv*|found in dns)
+    `),
+    not: phrases(`recipient*|rcpt|@to|@todomain|destination|ptr|reverse|helo|ehlo|ip|host ?name`),
     means: 'sender_dns',
   },
 ];

@@ -4,7 +4,10 @@ import type { Rule } from './rule.ts';
 /** Log-in: at AUTH, or where it is missing. */
 export const LOGIN_RULES: readonly Rule[] = [
   {
-    when: phrases(`too many (bad|failed|invalid) (authentication|auth|login)`),
+    when: phrases(`
+      too many (bad|failed|invalid) (authentication|auth|log ?ins?)
+      (fail*|unable|not able|tried) to (authenticate|log ?in|sign in) (\\S{1,20} ){0,2}too (many|often)
+    `),
     code: /^535/,
     means: 'auth_failed',
   },
@@ -16,13 +19,32 @@ export const LOGIN_RULES: readonly Rule[] = [
     when: phrases(`
       too (many|much) _ _ (log ?ins?|sign ?ins?|auth)( attempts)?
       too (many|much) (authentication|login|auth) attempts|too much fail authentication
-      too many concurrent log ?ins?|(login|auth*) (rate|frequency|attempts) ... {reached}
+      too many concurrent log ?ins?
+      (authenticat(e|es|ed|ing)|log(s|ged|ging)? ?(in|on)|sign(s|ed|ing)? in) (from _ _ )?too (many times|often|
+        frequently|fast|quickly)
+      too (frequent|many) (log ?(ins?|ons?)|authentications|sign ?ins)
+      (login|auth*) (rate|frequency|attempts) ... {reached}
     `),
     means: 'login_limit',
   },
   {
     when: phrases(`too many (authentication|auth|login) (errors|failures)`),
     means: 'auth_failed',
+  },
+  // Waiting does not help, whatever the code and the words before it say.
+  {
+    when: phrases(`
+      (account|mailbox|user|customer|tenant|subscription) ... ({stopped}|terminated|deactivated|expired)
+      {stopped} (account|user|customer|tenant)
+    `),
+    not: phrases(`
+      temporar* _ {stopped}|{stopped} temporar*|try|retry|again|until|for \\d+|too many
+      servers?|service|backend|database|ldap|directory|session*|connection*|ips?|@ip|hosts?|client*|smtp access
+      auth* (is |was )?(disabled|switched off|turned off|blocked)|(smtp|basic|plain) auth*|mechanism*
+      password*|credentials?|tokens?|certificate*
+    `),
+    at: ['auth'],
+    means: 'account_suspended',
   },
   {
     when: phrases(`
@@ -34,7 +56,9 @@ export const LOGIN_RULES: readonly Rule[] = [
       cannot process login|^auth(entication)? error$
       (auth|authentication|login) ... try (again )?later|auth* _ _ internal
     `),
-    not: phrases(`locked|too many`),
+    not: phrases(`
+      (account|user|mailbox) (is |was |has been |temporar* )?locked|locked (account|user|out)|too many
+    `),
     means: 'temporary_local',
   },
   {
@@ -46,7 +70,7 @@ export const LOGIN_RULES: readonly Rule[] = [
     `),
     at: ['auth'],
     not: phrases(`
-      clientauthentication|basic auth*|smtp auth*|smtp access|password|credentials
+      clientauthentication|basic auth*|smtp auth*|smtp access|password|credentials|connection closed|tokens?
     `),
     means: 'account_suspended',
   },
@@ -76,6 +100,7 @@ export const LOGIN_RULES: readonly Rule[] = [
       log ?in (failed|fail|incorrect|denied|failure|unsuccessful)
       no authentication type succeeded|log in (with|via|through) your web browser
       web login required|(application|app) specific password|app(lication)? password|bad token
+      tokens? (of (the|this) user )?(is |has |was )?(expired|revoked|invalid)
       authorization code|authentifizierung fehlgeschlagen|anmeldung fehlgeschlagen
       falsches passwort|identifiants|mot de passe|code d.authentification|contrase.a
       autenticaci.n fallida|falha na autentica..o|autenticazione fallita|credenziali
@@ -104,11 +129,15 @@ export const LOGIN_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
-      authenticat(ion|ed?) (is )?(required|needed|first|necessary|mandatory|requise)
+      authenticat(ion|ed?) (is )?({needed}|first|requise)
       (requires?|need|needs|must|please|without|first|require) _ _ _ (auth|authenticat*|login|
         log in)
       not authori[sz]ed to send mail, authentication|authentification (requise|invalide)
       not (been )?authenticated|needs? to be (logged|signed) in|(?<!has )(?<!have )not logged in|login required
+      (authenticated|logged ?in|signed in) (smtp )?(connections?|sessions?|clients?|users?|submissions?|access) only
+      (accept*|allow*|for|takes?|serv*) only (authenticated|logged ?in) (connections?|sessions?|clients?|users?)
+      only (accept*|allow*|takes?|serv*|for) (authenticated|logged ?in) (connections?|sessions?|clients?|users?)
+      only authenticated (connections?|sessions?|clients?|submissions?)
       unauthenticated (access|connections?|clients?|users?|senders?) ... (not|denied|refused)
       client was not authenticated|only authenticated users|anonymous (mail|users?|access|smtp)
       auth (is )?required|anmeldung erforderlich|requiere autenticaci.n
@@ -127,6 +156,7 @@ export const LOGIN_RULES: readonly Rule[] = [
       gmail requires|yahoo requires|senders? (must|need|has|have|to)|group|mailing list
       unauthenticated (e-?mail|mail|message)|verif*|message must
       (for|by) (mailbox|organi[sz]ation|public folder)|must (match|belong)
+      (@to|recipient|mailbox|address) (only )?(accept*|takes?|receives?)
     `),
     means: 'auth_required',
   },

@@ -11,7 +11,7 @@ const CLOSED_RULES: readonly Rule[] = [
     `),
     not: phrases(`
       sending|send|outgoing|outbound|spam*|limit*|quota|full|temporar*|try again|your (ip|server|host|domain)|more
-      mailbox (is )?unavailable|smtp|relay*|thank you
+      mailbox (is )?unavailable|smtp|relay*|thank you|{owner} account
     `),
     at: ['rcpt'],
     code: /^5/,

@@ -23,6 +23,8 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
       customi[sz]ed block
       (recipient|user|mailbox|addressee) ... (rule|filter|setting)s? ... (block|reject|refuse)[a-z]{0,3}
       @(to|addr) (blocks|rejects|refuses)|external (senders?|mail) (may|can|must|are) ?not
+      (@to|@addr|mailbox|recipient|group|list) (only )?(accepts?|takes?|receives?) (mail |messages |
+        e-?mail )?(only )?(from )?authenticated (users|people)
       @(to|addr) _ (only|just) (accepts?|takes?|receives?)
       @(to|addr) (is |are )?(not|no longer) accept* (any )?(mail|messages|e-?mails?) from
       (recipient|user|addressee) has (banned|blocked|refused|rejected) (mail|messages|e-?mail|you)

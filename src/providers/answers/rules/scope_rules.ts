@@ -113,11 +113,79 @@ const OF_THE_MOMENT: readonly Rule[] = [
   },
 ];
 
+/** A load of the server is the reason for a refusal. */
+const OF_LOAD: readonly Rule[] = [
+  {
+    when: phrases(`
+      (service|server|system|machine|host|we|i|it) _ (is|are|am|was|being) _ (too|very|extremely|overly) busy
+      (because|due to|since|reason) ... (overload(ed)?|too busy|load (average |is ){0,2}(too )?high)
+      {heavy} (system |server |cpu )?load|load average _ too high|too much load|(server|system|machine) _ overloaded
+    `),
+    not: phrases(`
+      your (ip|ips|host|server|machine|network|account)|you|{mailbox}|user|{list}|spam*|abus*|reputation
+      too many|limit*|exceed*|quota|rate|concurrent|simultaneous|parallel|(maximum|max) _ _ {session}
+      polic(y|ies)|gr[ae]y ?list*
+    `),
+    means: 'temporary_local',
+  },
+];
+
+/** The system of the server is full (RFC 3463, X.3.1), not a mailbox. */
+const OF_SYSTEM: readonly Rule[] = [
+  {
+    when: phrases(`
+      (disk|disc|system|spool|volume|device|file ?system|storage|partition) (space )?(is )?(full|low|exhausted|exceeded)
+      (disk|disc|system|spool|storage) (space|storage)|no space|out of (disk|space|storage)
+    `),
+    not: phrases(`{mailbox}|users?|account|@addr|quota|message size`),
+    code: /\.3\.1$/,
+    means: 'temporary_local',
+  },
+];
+
+/** The account that pays, or that owns the one that sends. */
+const OF_OWNER: readonly Rule[] = [
+  {
+    when: phrases(`
+      {owner} account (is |was |has been )?(currently )?(unavailable|not available|abnormal|invalid|in arrears|
+        {stopped})
+      (unavailable|abnormal|{stopped}) {owner} account
+    `),
+    not: phrases(
+      `{mailbox}|addressee|temporar*|try again|later|retry|until|for \\d+|at (this|the) (time|moment)`,
+    ),
+    at: ['connect', 'ehlo', 'auth', 'mail', 'data'],
+    means: 'account_suspended',
+  },
+];
+
+/** The machine that connects, where the reply gives no other reason. */
+const OF_MACHINE: readonly Rule[] = [
+  {
+    when: phrases(`
+      no (smtp )?(access|service|entry|permission) (allowed |permitted )?(for|from) (this|that|your|the) (client )?(ip|
+        ips|ip address|@ip|network|ip range|range|host|machine)
+      no (mail|e-?mail|smtp|connections?) (allowed |permitted )?from (this|that|your|the) (client )?(ip|ips|ip address|
+        @ip|network|ip range|range|machine)
+      no (smtp )?(access|service|entry|permission) (allowed |permitted )?(for|from) (ip |host )?@ip
+      no (mail|e-?mail|smtp|connections?) (allowed |permitted )?from (ip |host )?@ip
+      (this|that|your|the) (ip|ip address|network|ip range) (@ip )?(has|have|gets?) no (access|permission|
+        rights?|service)
+      (this|that|your) (ip|ip address|network) (may|can|must)(not| not) (connect|send|use|deliver)
+    `),
+    not: phrases(`
+      account|user|login|auth*|{mailbox}|relay*|white ?list*|ptr|reverse|(does|did)(n't| not)|spf|dmarc|temporar*
+    `),
+    means: 'relay_reputation',
+    at4xx: 'relay_reputation_later',
+  },
+];
+
 /** Encryption is what is missing. */
 const OF_TLS: readonly Rule[] = [
   {
     when: phrases(`
-      (transport layer security|ssl/tls|tls/ssl|starttls) (encryption |is )?(required|needed|mandatory|necessary)
+      (transport layer security|ssl/tls|tls/ssl|starttls) (encryption |is )?{needed}
       without (using |an? )?(ssl/tls|tls/ssl|tls|ssl|starttls|encryption) _ _ (is |are )?(not (allowed|
         permitted|accepted|
         supported|possible)|refused|denied|forbidden|prohibited|rejected|disabled)
@@ -140,6 +208,10 @@ const OF_TLS: readonly Rule[] = [
  */
 export const SCOPE_RULES: readonly Rule[] = [
   ...OF_TLS,
+  ...OF_LOAD,
+  ...OF_SYSTEM,
+  ...OF_OWNER,
+  ...OF_MACHINE,
   ...OF_THE_MOMENT,
   ...OF_RECIPIENT,
   ...OF_TIME,

@@ -29,7 +29,7 @@ export const SENDER_DNS_RULES: readonly Rule[] = [
       {sender} ~ (null ?mx|does not accept mail|no mx|mx record*|a/aaaa|dns (record|error|lookup|
         entry)|unresolvable|not resolve*|cannot be resolved|domain (is )?(empty|invalid|
         not found|does not exist|must exist|not exist)|resolve fail*|unrout(e)?able|
-        no (valid )?(mx|dns))
+        no (valid )?(mx|dns)|(dns|name ?server) (server )?(reply|response|answer|data))
       (sender|from|sender's|your|sending|envelope) _ domain ... (not (be )?(found|resolv*|exist)|
         (does|did)(n't| not) (exist|resolve|have)|unresolv*|unknown|unroutable|must exist|has no|
         no (a|mx|dns)|resolve fail*|invalid|not registered)

@@ -200,7 +200,9 @@ export const SENDER_RULES: readonly Rule[] = [
       sender _ must be (an? )?(fqdn|fully|full e-?mail|complete)|sender _ _ not rfc
       sender address ... (contain|without|have|has no) _ domain
     `),
-    not: phrases(`recipient|rcpt|destination|too many`),
+    not: phrases(
+      `recipient|rcpt|destination|too many|(dns|name ?server) _ (reply|response|answer|data)`,
+    ),
     at: ['mail', 'rcpt', 'any', 'data', 'body'],
     means: 'sender_syntax',
   },

@@ -138,6 +138,12 @@ export const VOCABULARY: Record<string, string> = {
   stopped: `
     suspension|suspended|disabled|frozen|stopped|halted|off (for|until|by)|cut( off)?|switched off|turned off
     shut (off|down)|on hold|locked|paused|barred|banned|de-?activated|blocked|restricted(?! to)|revoked|hacked|closed`,
+  /** Also as servers misspell it: `requiered`. */
+  needed: `requi[a-z]{1,4}d|reqired|needed|necessary|mandatory|obligatory|compulsory|must be used|enforced`,
+  /** Whose account stands above the login. */
+  owner: `main|primary|parent|master|owner|owner's|customer's|reseller`,
+  /** Words of a load. */
+  heavy: `heavy|high|excessive|increased|extreme|peak`,
   /** Lists of machines that have names of their own. */
   named_list: `
     spamhaus|spamcop|sorbs|barracuda|uceprotect|dnsbls?|rbls?|invaluement|hostkarma|senderscore
