@@ -25,7 +25,7 @@ const decode = (text: string): string =>
  */
 export const MARKS_READ = 30;
 const MARK = String.raw`[\p{M}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115F\u1160\u3164\uFFA0\uFF9E\uFF9F]`;
-/** All marks of a row at once: a row of at least so many would be looked for again from each of its marks. */
+/** Finds a row at once. A pattern for rows that are too long would begin anew at each mark of the others. */
 const MARKS = new RegExp(`${MARK}+`, 'gu');
 
 /** Returns a text without the marks past MARKS_READ in a row. */
