@@ -154,6 +154,7 @@ describe('through Exim', () => {
       kind: 'deferred',
       reason: 'throttled',
       waits: 'rate',
+      isOfOne: true,
       reply: {
         code: 454,
         enhanced: '4.7.0',
