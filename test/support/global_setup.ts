@@ -34,7 +34,7 @@ const SETTINGS = {
   // So that the last test can read every statement that the others made the server run.
   shared_preload_libraries: 'pg_stat_statements',
   'pg_stat_statements.track': 'all',
-  'pg_stat_statements.max': 100_000,
+  'pg_stat_statements.max': 250_000,
 };
 
 type Server = { url: string; stop: () => Promise<void> };
