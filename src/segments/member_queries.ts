@@ -160,7 +160,7 @@ export const keepWakes = async (
   `);
 };
 
-/** Lets people wait until a moment, whatever they waited for before. Who is not there any more waits for nothing. */
+/** Sets when people are evaluated next, in place of any moment that was set before. The profiles must exist. */
 export const postponeWakes = async (
   { tx, projectId }: Scope,
   profileIds: readonly string[],
@@ -184,7 +184,7 @@ export const deleteWakes = ({ tx, projectId }: Scope, profileIds: readonly strin
 
 const Due = z.strictObject({ profile_id: z.uuid() });
 
-/** Whom to look at because their moment has come: a day, or that of who could not be looked at before. */
+/** Lists people whose segments are due by time: their day has come, or they could not be evaluated before. */
 export const listDueWakes = async (
   { tx, projectId }: Scope,
   now: Date,

@@ -48,7 +48,7 @@ const noteAgain = async (
     );
 };
 
-/** Looks at the people who changed. Answers how many. */
+/** Refreshes people who changed. Returns how many it settled, and who could not be evaluated. */
 const refreshChanged = async (scope: Scope, now: Date): Promise<Refreshed> => {
   if (!(await holdProject(scope))) return NO_ONE;
   const sources = await profiles.takeChanges(scope, REFRESH_PROFILES_MAX);
@@ -64,7 +64,7 @@ const refreshChanged = async (scope: Scope, now: Date): Promise<Refreshed> => {
   return refreshed;
 };
 
-/** Looks at the people whose day has come. Answers how many. */
+/** Refreshes people who are due by time. Returns the same. */
 const refreshDue = async (scope: Scope, now: Date): Promise<Refreshed> => {
   if (!(await holdProject(scope))) return NO_ONE;
   const ids = await listDueWakes(scope, now, REFRESH_PROFILES_MAX);

@@ -123,7 +123,7 @@ describe('attack: a value in a loop ends no email that a server caused', () => {
       .repeat(4)
       .slice(0, 100),
     'more marks': '\u0315\u0323'.repeat(50),
-    'letters that nobody sees': '\u1160'.repeat(100),
+    'letters that are not visible': '\u1160'.repeat(100),
     'characters that stand for eighteen': '\uFDFA'.repeat(100),
     'letters that are not ASCII': 'á'.repeat(100),
   };

@@ -121,7 +121,7 @@ test('a segment fills with others, and ends', async () => {
 });
 
 test.each([FAILURES_MAX, FAILURES_MAX + 1, 3 * FAILURES_MAX])(
-  '%s people who cannot be evaluated stop no other, who changed or whom a fill looks at',
+  '%s people who cannot be evaluated stop no other, of a change or of a fill',
   async (count) => {
     const [bad, good, filled] = [named('bad', count), named('good', 20), named('filled', 20)];
     await exist([...bad, ...good]);
