@@ -1,5 +1,5 @@
---! Previous: sha1:4af9abf97112b08bab712e33e26a2f968a988d09
---! Hash: sha1:706e510384659d8b195e674c10cf829f06ce94aa
+--! Previous: sha1:3c56c75050c8700c8468cb2eefd56a0479a622c3
+--! Hash: sha1:9a9ae097a0508b4b163586598f808eeb760ef9e8
 --! Message: zones_are_names_of_iana
 
 -- Enter migration here

@@ -1,5 +1,5 @@
---! Previous: sha1:706e510384659d8b195e674c10cf829f06ce94aa
---! Hash: sha1:c5dc988012d538f9a50f784b059a094b4686c98a
+--! Previous: sha1:9a9ae097a0508b4b163586598f808eeb760ef9e8
+--! Hash: sha1:233488687053d4e73e786226f630c18685e577d1
 --! Message: claims_say_what_a_page_may_have_chosen
 
 -- Enter migration here

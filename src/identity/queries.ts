@@ -51,38 +51,47 @@ export const toSeen = (left: LeftIdentifier): SeenIdentifier => {
 
 export type NewIdentity = SeenIdentifier & { identity_id: string; profile_id: string };
 
-export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdentity[]) => {
-  const column = (read: (row: NewIdentity) => string | null, type: string) =>
-    sql.array(seen.map(read), type);
-  return tx.any(sql.type(Person)`
+const columnOf = <Row>(
+  rows: readonly Row[],
+  type: string,
+  read: (row: Row) => string | Date | null,
+) =>
+  sql.array(
+    rows.map((row) => {
+      const value = read(row);
+      return value instanceof Date ? value.toISOString() : value;
+    }),
+    type,
+  );
+
+/** The arguments of both functions that say which identifiers were seen, and when. */
+const seenColumns = (seen: readonly SeenIdentifier[]) => sql.fragment`
+  kinds => ${columnOf(seen, 'text', (row) => row.kind)},
+  identifiers => ${columnOf(seen, 'text', (row) => row.value)},
+  first_seen_ats => ${columnOf(seen, 'timestamptz', (row) => row.first_seen_at)},
+  last_seen_ats => ${columnOf(seen, 'timestamptz', (row) => row.last_seen_at)}
+`;
+
+export const seeIdentifiers = ({ tx, projectId }: Scope, seen: readonly NewIdentity[]) =>
+  tx.any(sql.type(Person)`
     select identity_id, profile_id, kind, value, is_new, is_erasing
     from identity.see_identifiers(
       project_id => ${projectId},
-      identity_ids => ${column((row) => row.identity_id, 'uuid')},
-      profile_ids => ${column((row) => row.profile_id, 'uuid')},
-      kinds => ${column((row) => row.kind, 'text')},
-      identifiers => ${column((row) => row.value, 'text')},
-      first_seen_ats => ${column((row) => row.first_seen_at?.toISOString() ?? null, 'timestamptz')},
-      last_seen_ats => ${column((row) => row.last_seen_at?.toISOString() ?? null, 'timestamptz')}
+      identity_ids => ${columnOf(seen, 'uuid', (row) => row.identity_id)},
+      profile_ids => ${columnOf(seen, 'uuid', (row) => row.profile_id)},
+      ${seenColumns(seen)}
     )
   `);
-};
 
 /** Moves when known identities were seen. The transaction has locked them. */
-export const moveSeen = ({ tx, projectId }: Scope, seen: readonly LeftIdentifier[]) => {
-  const column = (read: (row: LeftIdentifier) => string | null, type: string) =>
-    sql.array(seen.map(read), type);
-  return tx.query(sql.unsafe`
+export const moveSeen = ({ tx, projectId }: Scope, seen: readonly LeftIdentifier[]) =>
+  tx.query(sql.unsafe`
     select from identity.move_seen(
       project_id => ${projectId},
-      kinds => ${column((row) => row.kind, 'text')},
-      identifiers => ${column((row) => row.value, 'text')},
-      first_seen_ats => ${column((row) => row.first_seen_at?.toISOString() ?? null, 'timestamptz')},
-      last_seen_ats => ${column((row) => row.last_seen_at?.toISOString() ?? null, 'timestamptz')},
-      observed_ats => ${column((row) => row.observed_at?.toISOString() ?? null, 'timestamptz')}
+      ${seenColumns(seen)},
+      observed_ats => ${columnOf(seen, 'timestamptz', (row) => row.observed_at)}
     )
   `);
-};
 
 const identityColumns = sql.fragment`identity_id, profile_id, kind, value, first_seen_at, last_seen_at`;
 

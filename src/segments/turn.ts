@@ -40,12 +40,8 @@ const noteAgain = async (
   left: readonly string[],
   sources: Sources,
 ): Promise<void> => {
-  for (const source of new Set(left.map((id) => sources.get(id) ?? null)))
-    await profiles.noteChanges(
-      scope,
-      left.filter((id) => (sources.get(id) ?? null) === source),
-      source,
-    );
+  for (const [source, ids] of Map.groupBy(left, (id) => sources.get(id) ?? null))
+    await profiles.noteChanges(scope, ids, source);
 };
 
 /** Refreshes people who changed. Returns how many it settled, and who could not be evaluated. */

@@ -23,16 +23,14 @@ beforeEach(() => {
 
 const refresh = (now = new Date()) =>
   refreshProject({ ...database.deps, log }, projectId, { signal: NEVER, now: () => now });
-const tell = (names: readonly string[]) =>
+const identifyAll = (names: readonly string[], traits: Record<string, string>) =>
   Promise.all(
     names.map((external_id) =>
-      identify(
-        database.deps,
-        { projectId, kind: 'server' },
-        { external_id, traits: { plan: 'vip' } },
-      ),
+      identify(database.deps, { projectId, kind: 'server' }, { external_id, traits }),
     ),
   );
+const tell = (names: readonly string[]) => identifyAll(names, { plan: 'vip' });
+const exist = (names: readonly string[]) => identifyAll(names, {});
 const idsOf = async (names: readonly string[]): Promise<string[]> => {
   const ids: string[] = [];
   for (const value of names) {
@@ -56,12 +54,6 @@ const poison = async (names: readonly string[]): Promise<() => Promise<unknown>>
 };
 const named = (of: string, count: number) =>
   Array.from({ length: count }, (_, at) => `${of}-${at}`);
-const exist = (names: readonly string[]) =>
-  Promise.all(
-    names.map((external_id) =>
-      identify(database.deps, { projectId, kind: 'server' }, { external_id, traits: {} }),
-    ),
-  );
 const isDone = async (): Promise<void> => expect(await refresh()).toBe(false);
 
 test('who changed beside a person who cannot be evaluated enters; that one is tried an hour later', async () => {

@@ -1,11 +1,10 @@
 // Marks of filters, and words of sessions and requests, in further wordings and in the opposite sense.
-import { describe, expect, test } from 'vitest';
-import { classifyHttpAnswer, classifySmtpReply } from '../../../src/providers/answers/answers.ts';
-import type { Classification, SmtpPhase } from '../../../src/providers/answers/answers.ts';
+import { expect, test } from 'vitest';
+import { classifyHttpAnswer } from '../../../src/providers/answers/answers.ts';
+import { describeWordings, spell } from './wordings.ts';
+import type { Wordings } from './wordings.ts';
 
-const spell = ({ scope, meaning, retry }: Classification) => `${scope}/${meaning}/${retry}`;
-
-const REPLIES: readonly (readonly [string, SmtpPhase, string, readonly string[]])[] = [
+const REPLIES: readonly Wordings[] = [
   [
     'an AUP code at the connection',
     'connect',
@@ -97,12 +96,7 @@ const REPLIES: readonly (readonly [string, SmtpPhase, string, readonly string[]]
   ],
 ];
 
-describe.each(REPLIES)('%s', (_, phase, expected, replies) => {
-  test.each(replies)('%s', (reply) => {
-    const addresses = { from: 'news@sender.example', to: 'bob@rcpt.example' };
-    expect(spell(classifySmtpReply({ reply, phase, ...addresses }))).toBe(expected);
-  });
-});
+describeWordings(REPLIES);
 
 const TOO_MANY_AT_ONCE = 'message/line_or_syntax/never';
 const LIMIT = 'account/account_limit/later';

@@ -1,17 +1,7 @@
 // Words outweigh the codes beside them, and what stands behind a phrase of habit outweighs the phrase.
 import { describe, expect, test } from 'vitest';
-import { classifySmtpReply } from '../../../src/providers/answers/answers.ts';
 import type { SmtpPhase } from '../../../src/providers/answers/answers.ts';
-
-const classify = (reply: string, phase: SmtpPhase) => {
-  const { scope, meaning, retry } = classifySmtpReply({
-    reply,
-    phase,
-    from: 'news@sender.example',
-    to: 'bob@rcpt.example',
-  });
-  return `${scope}/${meaning}/${retry}`;
-};
+import { classify } from './wordings.ts';
 
 const CODES = ['550 5.1.1', '550 5.2.1', '553 5.1.2', '552 5.3.4', '554 5.6.0', '525 5.7.13'];
 
