@@ -101,6 +101,10 @@ export const Automation = z
     examples: [{ ...LISTED_SHOWN, definition: PARSED_SHOWN, commands: [] }],
   });
 
+export const AutomationDeleted = z
+  .strictObject({ id: z.uuid(), deleted: z.literal(true) })
+  .meta({ id: 'AutomationDeleted', examples: [{ id: ID, deleted: true }] });
+
 /** The automation of the examples, as it stands after something was done with it. */
 export const shownAs = (given: object) => ({
   ...LISTED_SHOWN,

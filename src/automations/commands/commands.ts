@@ -6,6 +6,7 @@ import { countInsideUpTo } from '../life_queries.ts';
 import { readClock } from '../run_queries.ts';
 import { endRuns } from '../stand_queries.ts';
 import { commonSteps } from './common_steps.ts';
+import { deletePiece } from './delete_piece.ts';
 import {
   countChanged,
   deleteCommands,
@@ -16,7 +17,7 @@ import {
 import type { Command, CommandKind } from './queries.ts';
 import { holdMovable, holdUnended, moveRuns, thawRuns } from './run_queries.ts';
 
-/** How many runs, and how many sends, one transaction of a command changes. */
+/** How many rows of a kind one transaction of a command changes: runs, sends, and of a delete each other kind. */
 export const PIECE_ROWS_MAX = 1_000;
 
 /** Wakes a worker to continue the commands on an automation. */
@@ -52,7 +53,10 @@ const endSome = async (scope: Scope, { automation_id: automationId }: Command): 
   sum([
     await endRunsOf(scope, automationId, false),
     await endRunsOf(scope, automationId, true),
-    await delivery.cancelQueued(scope, automationId, PIECE_ROWS_MAX),
+    await delivery.cancelQueued(scope, automationId, {
+      stop: 'automation_archived',
+      sendsMax: PIECE_ROWS_MAX,
+    }),
   ]);
 
 const moveSome = async (
@@ -76,10 +80,13 @@ const moveSome = async (
   return { changed, isMore: changed === PIECE_ROWS_MAX };
 };
 
-const PIECES = { resume: resumeSome, archive: endSome, move: moveSome };
+const deleteSome = (scope: Scope, { automation_id: automationId }: Command): Promise<Piece> =>
+  deletePiece(scope, automationId, PIECE_ROWS_MAX);
+
+const PIECES = { resume: resumeSome, archive: endSome, move: moveSome, delete: deleteSome };
 
 /**
- * Changes the next runs and sends of a command, at most PIECE_ROWS_MAX of each. Returns whether there are more. Safe to
+ * Changes the next rows of a command, at most PIECE_ROWS_MAX of a kind. Returns whether there are more. Safe to
  * repeat: what is done is not found again, and a command that another replaced is over.
  */
 export const continueCommand = async (
@@ -106,12 +113,15 @@ export const continueCommands = async (
   return { isMore };
 };
 
-/** Begins a command with its first piece: an automation with few people inside is done at once. */
+/**
+ * Begins a command with its first piece: an automation with few people inside is done at once. Returns whether there
+ * are more.
+ */
 export const beginCommand = async (
   scope: Scope,
   automationId: string,
   command: { kind: CommandKind; toVersion?: number },
-): Promise<void> => {
+): Promise<{ isMore: boolean }> => {
   await insertCommand(scope, automationId, command);
-  await continueCommand(scope, automationId, command.kind);
+  return continueCommand(scope, automationId, command.kind);
 };

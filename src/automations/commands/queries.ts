@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { sql } from '../../base/db.ts';
 import type { Scope } from '../../base/db.ts';
 
-/** The commands whose effect on runs and sends is written in pieces. */
-export const COMMAND_KINDS = ['resume', 'archive', 'move'] as const;
+/** The commands of an automation that stays, whose effect on runs and sends is written in pieces. */
+export const SHOWN_COMMAND_KINDS = ['resume', 'archive', 'move'] as const;
+/** All commands that are written in pieces. */
+export const COMMAND_KINDS = [...SHOWN_COMMAND_KINDS, 'delete'] as const;
 export type CommandKind = (typeof COMMAND_KINDS)[number];
 
 const Command = z.strictObject({
@@ -12,7 +14,7 @@ const Command = z.strictObject({
   /** The version that a move is to; null of other commands. */
   to_version: z.int().nullable(),
   requested_at: z.date(),
-  /** How many runs and sends have been written so far. */
+  /** How many rows have been written so far. */
   changed: z.int(),
 });
 export type Command = z.output<typeof Command>;
