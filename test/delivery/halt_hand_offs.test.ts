@@ -83,27 +83,30 @@ test('one that is paused after the claim is not begun, whatever else keeps it', 
 test.each([
   ['archived', 'automation_archived'],
   ['deleted', 'automation_deleted'],
-] as const)('of an automation that is %s nothing is begun: it is cancelled, and says why', async (_, stop) => {
-  const { sends, person, leased, halt, putOff } = opened();
-  const [begun, claimed, tried] = [
-    await leased(await person()),
-    await leased(await person()),
-    await leased(await person(), { isTest: true }),
-  ];
-  for (const send of [begun, claimed, tried]) await halt(send, stop);
-  expect(await sends.begin(begun)).toBe('cancelled');
-  expect(await putOff(claimed, tried)).toEqual([]);
-  const ids = [claimed, tried].map(({ sendId }) => sendId);
-  expect(await sends.within((scope) => cancelHalted(scope, ids))).toEqual(
-    new Set([claimed.sendId]),
-  );
-  for (const { sendId } of [begun, claimed])
-    expect(await sends.read(sendId)).toMatchObject({
-      status: 'cancelled',
-      status_reason: stop,
-    });
-  expect(await sends.begin(tried)).toBe('handing_off');
-});
+] as const)(
+  'of an automation that is %s nothing is begun: it is cancelled, and says why',
+  async (_, stop) => {
+    const { sends, person, leased, halt, putOff } = opened();
+    const [begun, claimed, tried] = [
+      await leased(await person()),
+      await leased(await person()),
+      await leased(await person(), { isTest: true }),
+    ];
+    for (const send of [begun, claimed, tried]) await halt(send, stop);
+    expect(await sends.begin(begun)).toBe('cancelled');
+    expect(await putOff(claimed, tried)).toEqual([]);
+    const ids = [claimed, tried].map(({ sendId }) => sendId);
+    expect(await sends.within((scope) => cancelHalted(scope, ids))).toEqual(
+      new Set([claimed.sendId]),
+    );
+    for (const { sendId } of [begun, claimed])
+      expect(await sends.read(sendId)).toMatchObject({
+        status: 'cancelled',
+        status_reason: stop,
+      });
+    expect(await sends.begin(tried)).toBe('handing_off');
+  },
+);
 
 test('what waited goes on when its automation does, in the order in which it was planned', async () => {
   const { sends, person, plan, halt, goOn, release, putOff, claimed } = opened();
@@ -177,7 +180,10 @@ test('queued email of an archived automation is cancelled in pieces, that of oth
   const tried = await plan(await person(), { automationId, providerId, isTest: true });
   await insertBareProvider(database, projectId, providerId);
   await halt(first, 'automation_archived');
-  const cancel = () => sends.within((scope) => cancelQueued(scope, automationId, { stop: 'automation_archived', sendsMax: 1 }));
+  const cancel = () =>
+    sends.within((scope) =>
+      cancelQueued(scope, automationId, { stop: 'automation_archived', sendsMax: 1 }),
+    );
   expect([await cancel(), await cancel(), await cancel()]).toEqual([1, 1, 0]);
   for (const { sendId } of [first, second])
     expect(await sends.read(sendId)).toMatchObject({

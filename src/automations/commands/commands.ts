@@ -86,31 +86,38 @@ const deleteSome = (scope: Scope, { automation_id: automationId }: Command): Pro
 const PIECES = { resume: resumeSome, archive: endSome, move: moveSome, delete: deleteSome };
 
 /**
- * Changes the next rows of a command, at most PIECE_ROWS_MAX of a kind. Returns whether there are more. Safe to
- * repeat: what is done is not found again, and a command that another replaced is over.
+ * Changes the next rows of a command, at most PIECE_ROWS_MAX of a kind. Returns whether there are more, and how many
+ * were changed so far. Safe to repeat: what is done is not found again, and a command that another replaced is over.
  */
 export const continueCommand = async (
   scope: Scope,
   automationId: string,
   kind: CommandKind,
-): Promise<{ isMore: boolean }> => {
+): Promise<Piece> => {
   const command = await holdCommand(scope, automationId, kind);
-  if (command === null) return { isMore: false };
+  if (command === null) return { isMore: false, changed: 0 };
   const { changed, isMore } = await PIECES[kind](scope, command);
   if (isMore) await countChanged(scope, automationId, { kind, changed });
   else await deleteCommands(scope, automationId, [kind]);
-  return { isMore };
+  return { isMore, changed: command.changed + changed };
 };
 
-/** The same for each command on an automation that is not done. */
+/**
+ * The same for each command on an automation that is not done. Returns also how many rows a deletion has deleted so far;
+ * null where there is none.
+ */
 export const continueCommands = async (
   scope: Scope,
   automationId: string,
-): Promise<{ isMore: boolean }> => {
+): Promise<{ isMore: boolean; deleted: number | null }> => {
   let isMore = false;
-  for (const { kind } of await listCommands(scope, automationId))
-    isMore = (await continueCommand(scope, automationId, kind)).isMore || isMore;
-  return { isMore };
+  let deleted: number | null = null;
+  for (const { kind } of await listCommands(scope, automationId)) {
+    const continued = await continueCommand(scope, automationId, kind);
+    isMore ||= continued.isMore;
+    if (kind === 'delete') deleted = continued.changed;
+  }
+  return { isMore, deleted };
 };
 
 /**

@@ -10,12 +10,13 @@ export const ShownCommand = z.strictObject({
   changed: z.int().meta({ description: 'Runs and sends written so far.' }),
 });
 
-export const toShownCommand = ({ kind, to_version, requested_at, changed }: Command) => ({
-  kind,
-  to_version,
-  requested_at: requested_at.toISOString(),
-  changed,
-});
+/** Serializes commands. A deleted automation is not shown, and neither is its deletion. */
+export const toShownCommands = (commands: readonly Command[]) =>
+  commands.flatMap(({ kind, to_version, requested_at, changed }) =>
+    kind === 'delete'
+      ? []
+      : [{ kind, to_version, requested_at: requested_at.toISOString(), changed }],
+  );
 
 const people = z.int().nonnegative();
 
