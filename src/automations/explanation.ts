@@ -227,12 +227,7 @@ export const Explanation = z
   .meta({
     id: 'Explanation',
     examples: [
-      {
-        automation_id: ID,
-        profile_id: ID,
-        decisions: [DRAFT_SHOWN],
-        stopped_by: DRAFT_SHOWN,
-      },
+      { automation_id: ID, profile_id: ID, decisions: [DRAFT_SHOWN], stopped_by: DRAFT_SHOWN },
     ],
   });
 

@@ -181,8 +181,8 @@ const lifeRoutes = [
     path: '/v1/automations/:id',
     summary: 'Delete an automation, with its versions, its runs and what was decided in them.',
     description:
-      'It counts at once, whatever its status: nothing starts, no run goes on, queued email is cancelled, and its name ' +
-      'is free. A job deletes the rest. Sends and timelines stay. Repeated, it is 404.',
+      'It counts at once, whatever its status: nothing starts, no run goes on, queued email is cancelled, and its ' +
+      'name is free. A job deletes the rest. Sends and timelines stay. Repeated, it is 404.',
     status: 200,
     answer: AutomationDeleted,
     handle: ({ deps, caller: { projectId }, found }) =>

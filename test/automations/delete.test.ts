@@ -189,7 +189,8 @@ test('a run that starts in a transaction from before the delete goes with it', a
   );
   await starting.query(
     `insert into automations.runs (project_id, run_id, automation_id, version, identity_id, entry_key, status, step_id,
-      wake_at, started_at) values ($1, gen_random_uuid(), $2, 1, gen_random_uuid(), 'in flight', 'active', 'at', now(), now())`,
+      wake_at, started_at)
+    values ($1, gen_random_uuid(), $2, 1, gen_random_uuid(), 'in flight', 'active', 'at', now(), now())`,
     [projectId, id],
   );
   expect(await remove()).toMatchObject({ isMore: true });

@@ -103,8 +103,8 @@ export const continueCommand = async (
 };
 
 /**
- * The same for each command on an automation that is not done. Returns also how many rows a deletion has deleted so far;
- * null where there is none.
+ * The same for each command on an automation that is not done. Returns also how many rows a deletion has deleted so
+ * far; null where there is none.
  */
 export const continueCommands = async (
   scope: Scope,
