@@ -37,7 +37,11 @@ export const withPeople = async (database: TestDatabase, sink: HttpsSink, people
     return Object.fromEntries(rows.map(({ value, runs }) => [value, runs]));
   };
   const { within } = world;
-  const proceed = (kind: CommandKind) => within((scope) => continueCommand(scope, id, kind));
+  /** Does the next piece of a command. */
+  const proceed = async (kind: CommandKind): Promise<{ isMore: boolean }> => {
+    const { isMore } = await within((scope) => continueCommand(scope, id, kind));
+    return { isMore };
+  };
   const commands = () => within((scope) => listCommands(scope, id));
   return { ...world, id, count, proceed, commands };
 };
