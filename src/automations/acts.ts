@@ -86,8 +86,8 @@ export const resumeNow = async (where: Where, automationId: string, doors: LiveD
 
 /** Deletes an automation. */
 export const deleteNow = async ({ deps, projectId }: Where, id: string) => {
-  const { isMore } = await inProject(deps, projectId, (scope) => deleteAutomation(scope, id));
-  await wake({ deps, projectId }, id, isMore);
+  await inProject(deps, projectId, (scope) => deleteAutomation(scope, id));
+  await hint(deps, commandHint(projectId, id));
   return { id, deleted: true as const };
 };
 

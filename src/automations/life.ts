@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as delivery from '../delivery/delivery.ts';
-import { beginCommand } from './commands/commands.ts';
+import { beginCommand, beginDeletion } from './commands/commands.ts';
 import { commonSteps } from './commands/common_steps.ts';
-import { deleteCommands, SHOWN_COMMAND_KINDS } from './commands/queries.ts';
+import { deleteCommands } from './commands/queries.ts';
 import { readVersions } from './definitions.ts';
 import { countInsideUpTo, PEOPLE_AT_STEP_MAX } from './life_queries.ts';
 import {
@@ -173,19 +173,15 @@ export const archive = async (scope: Scope, automationId: string): Promise<Kept>
 
 /**
  * Deletes it, whatever its status, with its runs and their log. It takes effect at once: it is not found any more,
- * nothing starts, no run goes on and no email goes. Sends and timelines stay. What it deletes beyond the first piece is
- * left to a job. Returns whether there is more.
+ * nothing starts, no run goes on and no email goes. Sends and timelines stay. Jobs delete its rows, so that the command
+ * waits for none of them.
  */
-export const deleteAutomation = async (
-  scope: Scope,
-  automationId: string,
-): Promise<{ isMore: boolean }> => {
+export const deleteAutomation = async (scope: Scope, automationId: string): Promise<void> => {
   await hold(scope, automationId);
   await setStatus(scope, automationId, DELETING);
   await deleteTrigger(scope, automationId);
   await delivery.haltSends(scope, automationId, 'automation_deleted');
-  await deleteCommands(scope, automationId, SHOWN_COMMAND_KINDS);
-  return beginCommand(scope, automationId, { kind: 'delete' });
+  await beginDeletion(scope, automationId);
 };
 
 /**

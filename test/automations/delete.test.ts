@@ -7,7 +7,6 @@ import {
   activate,
   addVersion,
   archive,
-  create,
   deleteAutomation,
   moveInside,
   pause,
@@ -89,8 +88,10 @@ test('a delete takes effect at once, and jobs delete each kind of row in pieces'
   const world = await withPeople(MORE_THAN_A_PIECE);
   const { id, within, rowsOf, remove, commands, proceed } = world;
   await fillTables(world);
-  expect(await remove()).toMatchObject({ isMore: true });
+  await remove();
   expect(await within((scope) => findAutomation(scope, id))).toBeNull();
+  expect(await rowsOf('segment_starts')).toBe(1);
+  await proceed('delete');
   expect(await commands()).toMatchObject([{ kind: 'delete', changed: 1 }]);
   const left = { segment_starts: 0, refusals: MORE_THAN_A_PIECE, runs: MORE_THAN_A_PIECE };
   const read = async () => ({
@@ -112,18 +113,22 @@ test('a delete takes effect at once, and jobs delete each kind of row in pieces'
   expect(await proceed('delete')).toEqual({ isMore: false });
 });
 
-test('an automation without rows besides its versions is gone with the command', async () => {
-  const { within, projectId } = await withPeople(1);
-  const made = { automationId: crypto.randomUUID(), name: 'Draft' };
-  const definition = Definition.parse(waiting());
-  await within((scope) => create(scope, { ...made, definition }, doors));
-  const deleted = await within((scope) => deleteAutomation(scope, made.automationId));
-  expect(deleted).toMatchObject({ isMore: false });
-  const { rowCount } = await database.owner.query(
-    'select from automations.versions where project_id = $1 and automation_id = $2',
-    [projectId, made.automationId],
-  );
-  expect(rowCount).toBe(0);
+test('a delete does not wait for a worker that walks a run, and its pieces do', async () => {
+  const world = await withPeople(1);
+  const { projectId, remove, proceed, finish } = world;
+  const walking = await connectTo(database, projectId);
+  await walking.query('begin');
+  await walking.query('select from automations.runs where project_id = $1 for no key update', [
+    projectId,
+  ]);
+  await remove();
+  const piece = proceed('delete');
+  await untilWaiting(database);
+  expect(await isSettled(piece)).toBe(false);
+  await walking.query('commit');
+  expect(await piece).toEqual({ isMore: true });
+  await finish();
+  expect(await listLeft(world)).toEqual([]);
 });
 
 test('a delete replaces a resume, a move or an archive that is under way', async () => {
@@ -193,7 +198,8 @@ test('a run that starts in a transaction from before the delete goes with it', a
     values ($1, gen_random_uuid(), $2, 1, gen_random_uuid(), 'in flight', 'active', 'at', now(), now())`,
     [projectId, id],
   );
-  expect(await remove()).toMatchObject({ isMore: true });
+  await remove();
+  expect(await proceed('delete')).toEqual({ isMore: true });
   const last = proceed('delete');
   await untilWaiting(database);
   expect(await isSettled(last)).toBe(false);

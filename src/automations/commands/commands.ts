@@ -120,15 +120,16 @@ export const continueCommands = async (
   return { isMore, deleted };
 };
 
-/**
- * Begins a command with its first piece: an automation with few people inside is done at once. Returns whether there
- * are more.
- */
+/** Begins a command with its first piece: an automation with few people inside is done at once. */
 export const beginCommand = async (
   scope: Scope,
   automationId: string,
   command: { kind: CommandKind; toVersion?: number },
-): Promise<{ isMore: boolean }> => {
+): Promise<void> => {
   await insertCommand(scope, automationId, command);
-  return continueCommand(scope, automationId, command.kind);
+  await continueCommand(scope, automationId, command.kind);
 };
+
+/** Begins a deletion, all of which is left to jobs: its pieces wait for transactions that use the rows. */
+export const beginDeletion = (scope: Scope, automationId: string) =>
+  insertCommand(scope, automationId, { kind: 'delete' });

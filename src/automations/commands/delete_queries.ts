@@ -46,7 +46,7 @@ const RunId = z.strictObject({ run_id: z.uuid() });
 
 /**
  * Deletes runs with their log, waits and calls: at most `rowsMax` runs, and as many entries of their logs. A run goes
- * once its log is gone. Waits until nobody walks these runs. Returns how many runs and entries went.
+ * once its log is gone. Waits for transactions that walk these runs. Returns how many runs and entries went.
  */
 export const deleteRuns = async (
   { tx, projectId }: Scope,

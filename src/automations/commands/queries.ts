@@ -49,11 +49,21 @@ export const deleteCommands = (
     and kind = any (${sql.array([...kinds], 'text')})
   `);
 
-/** Reads a command and locks it until the transaction ends; null where it is done. */
+/** A deletion replaces all other commands: their rows go with that of the automation. */
+const isInForce = (projectId: string, automationId: string) => sql.fragment`(
+  kind = 'delete' or not exists (
+    select from automations.commands as deletion
+    where deletion.project_id = ${projectId} and deletion.automation_id = ${automationId}
+    and deletion.kind = 'delete'
+  )
+)`;
+
+/** Reads a command and locks it until the transaction ends; null where it is done or replaced. */
 export const holdCommand = ({ tx, projectId }: Scope, automationId: string, kind: CommandKind) =>
   tx.maybeOne(sql.type(Command)`
     select ${columns} from automations.commands
     where project_id = ${projectId} and automation_id = ${automationId} and kind = ${kind}
+    and ${isInForce(projectId, automationId)}
     for update
   `);
 
@@ -67,10 +77,10 @@ export const countChanged = (
     where project_id = ${projectId} and automation_id = ${automationId} and kind = ${kind}
   `);
 
-/** Lists the commands of an automation that are not done. */
+/** Lists the commands of an automation that are neither done nor replaced. */
 export const listCommands = ({ tx, projectId }: Scope, automationId: string) =>
   tx.any(sql.type(Command)`
     select ${columns} from automations.commands
-    where project_id = ${projectId} and automation_id = ${automationId}
+    where project_id = ${projectId} and automation_id = ${automationId} and ${isInForce(projectId, automationId)}
     order by requested_at, kind
   `);
