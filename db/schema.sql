@@ -1375,7 +1375,8 @@ returns table (
   is_test boolean,
   may_be_limited boolean,
   traceparent text,
-  is_unconfirmed boolean
+  is_unconfirmed boolean,
+  is_of_page boolean
 )
 language plpgsql volatile
 set search_path = '';

@@ -56,9 +56,14 @@ const ZONE_CHARS_MAX = 64;
 export const ZONES_REMEMBERED_MAX = 2_000;
 const known = new Map<string, boolean>();
 
+/**
+ * Both have to know it. `Intl` takes names of old Java that Temporal does not, such as `PST`, and Temporal takes whole
+ * timestamps.
+ */
 const askForZone = (timeZone: string): boolean => {
   try {
     new Intl.DateTimeFormat('en', { timeZone });
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(timeZone);
     return true;
   } catch {
     return false;

@@ -144,6 +144,7 @@ const handOver = async (
   const outcome = context.streak.judge(answered, {
     recipient: send.address_key.toString('hex'),
     isUnconfirmed: send.is_unconfirmed,
+    isOfPage: send.is_of_page,
   });
   const written = writeOutcome(context, prepared, outcome).then(() =>
     failpoint('after_outcome_commit'),

@@ -1,6 +1,8 @@
 /** So many urgent items go in a row at most while others wait: three quarters, so that the others do not starve. */
 export const URGENT_IN_A_ROW_MAX = 3;
 
+const ALWAYS = (): boolean => true;
+
 /**
  * The items of a turn that wait for a lane. Urgent ones overtake the others. The moments from which items may begin
  * belong to the line: the next item takes the next moment, whichever item that is.
@@ -38,14 +40,21 @@ export class Line<Item> {
     this.#moments.sort((a, b) => a - b);
   }
 
-  /** Takes the next item, with its moment. */
-  take(): Item | undefined {
+  /** Takes the next item that may go, with the next moment. */
+  take(mayGo: (item: Item) => boolean = ALWAYS): Item | undefined {
+    const urgent = this.#urgent.findIndex(mayGo);
+    const other = this.#others.findIndex(mayGo);
+    if (urgent < 0 && other < 0) return undefined;
     this.#moments.shift();
-    const isUrgent =
-      this.#urgent.length > 0 &&
-      (this.#others.length === 0 || this.#urgentInARow < URGENT_IN_A_ROW_MAX);
+    const isUrgent = urgent >= 0 && (other < 0 || this.#urgentInARow < URGENT_IN_A_ROW_MAX);
     this.#urgentInARow = isUrgent ? this.#urgentInARow + 1 : 0;
-    return (isUrgent ? this.#urgent : this.#others).shift();
+    const [item] = isUrgent ? this.#urgent.splice(urgent, 1) : this.#others.splice(other, 1);
+    return item;
+  }
+
+  /** Whether any item may go. */
+  has(mayGo: (item: Item) => boolean): boolean {
+    return this.#urgent.some(mayGo) || this.#others.some(mayGo);
   }
 
   /** Takes all items. */

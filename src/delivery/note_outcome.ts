@@ -151,12 +151,25 @@ const noteDeferred = (
   }
 };
 
+/**
+ * Whether it is a silence after a message that a page chose. It says nothing of the provider: a connection was open,
+ * and sends to other addresses find out whether the provider is well.
+ */
+const isSilence = ({ send }: Prepared, outcome: SendOutcome): boolean =>
+  send.is_of_page &&
+  (outcome.kind === 'unknown' ||
+    (outcome.kind === 'deferred' && outcome.waits === 'send' && outcome.reply === undefined));
+
 /** Records what an answer says of the provider, whatever it says of the message. */
 export const noteOutcome = (
   context: LaneContext,
   turn: ProviderTurn,
   { item, outcome }: { item: Prepared; outcome: SendOutcome },
 ) => {
+  if (isSilence(item, outcome))
+    return item.isProbe
+      ? noteFailure(context, turn, { item, reason: 'outcome_unknown' })
+      : Promise.resolve();
   switch (outcome.kind) {
     case 'accepted':
       return noteSuccess(context);

@@ -104,8 +104,9 @@ const Claimed = z.strictObject({
   /** Whether its limits may keep it by now. */
   may_be_limited: z.boolean(),
   traceparent: z.string().nullable(),
-  /** Whether only browsers had asserted its address when it was planned: a page may have chosen it. */
+  /** Whether only browsers had asserted its address, and whether a page may have chosen it, when it was planned. */
   is_unconfirmed: z.boolean(),
+  is_of_page: z.boolean(),
 });
 export type Claimed = z.output<typeof Claimed>;
 
@@ -125,7 +126,7 @@ export const claimSends = (
   tx.any(sql.type(Claimed)`
     select send_id, identity_id, profile_id, template_id, template_version, event_id, event_occurred_at,
       address_key, recipient, automation_id, category, attempt, is_test, may_be_limited, traceparent,
-      is_unconfirmed
+      is_unconfirmed, is_of_page
     from delivery.claim_sends(
       project_id => ${projectId},
       provider_id => ${providerId},

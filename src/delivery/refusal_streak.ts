@@ -11,7 +11,13 @@ export const IDENTICAL_BOUNCES_MAX = 25;
 export type Refusals = { digest: string; count: number };
 
 /** `recipient` tells different ones apart. */
-type Judged = { recipient: string; isUnconfirmed: boolean };
+type Judged = {
+  recipient: string;
+  /** Whether only browsers asserted the address. */
+  isUnconfirmed: boolean;
+  /** Whether a page may have chosen recipient and words. */
+  isOfPage: boolean;
+};
 type Rejected = SendOutcome & { kind: 'rejected' };
 type Deferred = SendOutcome & { kind: 'deferred' };
 
@@ -27,9 +33,56 @@ const digestOfRefusal = ({ reason, reply }: Rejected): string =>
 const isSuspicious = ({ isOfOne, waits }: Deferred): boolean =>
   isOfOne === true && (waits === 'park' || waits === 'hold');
 
-/** What was said of one recipient concerns that one. */
-const waitingAlone = (outcome: SendOutcome): SendOutcome =>
-  outcome.kind === 'deferred' && outcome.isOfOne ? { ...outcome, waits: 'send' } : outcome;
+/** What a page can make most relays do, with a recipient or with words of its own choice. */
+const CAUSED_BY_PAGES: readonly Deferred['waits'][] = ['provider', 'connection'];
+
+/**
+ * Whether an answer over an open connection concerns the send alone: trouble and silence do, where a page chose the
+ * message. Words about the account or its rate count, unless they were said of a recipient that a page made up.
+ */
+const isOfSend = (outcome: Deferred, { isUnconfirmed, isOfPage }: Judged): boolean =>
+  isOfPage &&
+  (outcome.reply === undefined ||
+    CAUSED_BY_PAGES.includes(outcome.waits) ||
+    (isUnconfirmed && outcome.isOfOne === true));
+
+/** One refusal again and again, for different recipients. */
+class Streak {
+  #digest: string | null = null;
+  #before = 0;
+  readonly #recipients = new Set<string>();
+
+  get count(): number {
+    return this.#before + this.#recipients.size;
+  }
+
+  get refusals(): Refusals | null {
+    return this.#digest === null ? null : { digest: this.#digest, count: this.count };
+  }
+
+  continue({ digest, count }: Refusals): void {
+    if (digest === this.#digest && this.count >= count) return;
+    this.#digest = digest;
+    this.#before = count;
+    this.#recipients.clear();
+  }
+
+  /** Counts a refusal. Returns whether it is more than the answers of recipients explain. */
+  isTooLong(outcome: Rejected, recipient: string): boolean {
+    const digest = digestOfRefusal(outcome);
+    if (digest !== this.#digest) this.reset();
+    this.#digest = digest;
+    this.#recipients.add(recipient);
+    const max = outcome.bounce?.type === 'hard' ? IDENTICAL_BOUNCES_MAX : IDENTICAL_REFUSALS_MAX;
+    return this.count > max;
+  }
+
+  reset(): void {
+    this.#digest = null;
+    this.#before = 0;
+    this.#recipients.clear();
+  }
+}
 
 /** Marks the digest of an answer about the account that so far came for one recipient. */
 const SUSPECT = 'account';
@@ -39,59 +92,48 @@ const suspectOf = (reason: string): string => `${SUSPECT} ${digestOf(reason)}`;
  * The refusals of a provider without an acceptance in between. Identical ones for different recipients hold the
  * provider instead of ending more sends. An answer about the account counts once a second recipient gets it, too.
  * One instance belongs to one turn of a provider; `Refusals` carries on what turns before it counted.
+ *
+ * A page chooses recipients and words. What the provider answers to them counts apart and stops no other email: else
+ * five refusals of a page would stop a whole project. Identical ones make the sends wait, each alone.
  */
 export class RefusalStreak {
-  #digest: string | null = null;
-  #before = 0;
+  readonly #streak = new Streak();
+  readonly #ofPages = new Streak();
   /** `account <digest of the reason> <digest of the recipient>`. */
   #suspect: string | null = null;
-  readonly #recipients = new Set<string>();
 
   /** Continues what earlier turns and other workers counted. */
-  continue({ digest, count }: Refusals): void {
-    if (digest.startsWith(SUSPECT)) {
-      this.#suspect ??= digest;
-      return;
-    }
-    if (digest === this.#digest && this.count >= count) return;
-    this.#digest = digest;
-    this.#before = count;
-    this.#recipients.clear();
+  continue(refusals: Refusals): void {
+    if (refusals.digest.startsWith(SUSPECT)) this.#suspect ??= refusals.digest;
+    else this.#streak.continue(refusals);
   }
 
   get count(): number {
-    return this.#before + this.#recipients.size;
+    return this.#streak.count;
   }
 
   get refusals(): Refusals | null {
     if (this.#suspect !== null) return { digest: this.#suspect, count: 1 };
-    return this.#digest === null ? null : { digest: this.#digest, count: this.count };
+    return this.#streak.refusals;
   }
 
-  /**
-   * Returns what the outcome means beside those before it. A page chooses unconfirmed addresses: what the provider
-   * answers about them counts for no other send, or five of them would stop the email of a whole project.
-   */
-  judge(outcome: SendOutcome, { recipient, isUnconfirmed }: Judged): SendOutcome {
+  /** Returns what the outcome means beside those before it. */
+  judge(outcome: SendOutcome, judged: Judged): SendOutcome {
     if (outcome.kind === 'accepted') this.reset();
-    if (isUnconfirmed) return waitingAlone(outcome);
-    if (outcome.kind === 'deferred' && isSuspicious(outcome))
-      return this.#believe(outcome, recipient);
-    return outcome.kind === 'rejected' ? this.#count(outcome, recipient) : outcome;
+    if (outcome.kind === 'rejected') return this.#count(outcome, judged);
+    if (outcome.kind !== 'deferred') return outcome;
+    if (isOfSend(outcome, judged)) return { ...outcome, waits: 'send' };
+    return isSuspicious(outcome) ? this.#believe(outcome, judged.recipient) : outcome;
   }
 
-  #count(outcome: Rejected, recipient: string): SendOutcome {
-    const digest = digestOfRefusal(outcome);
-    if (digest !== this.#digest) this.reset();
-    this.#digest = digest;
-    this.#recipients.add(recipient);
-    const max = outcome.bounce?.type === 'hard' ? IDENTICAL_BOUNCES_MAX : IDENTICAL_REFUSALS_MAX;
-    if (this.count <= max) return outcome;
+  #count(outcome: Rejected, { recipient, isOfPage }: Judged): SendOutcome {
+    const streak = isOfPage ? this.#ofPages : this.#streak;
+    if (!streak.isTooLong(outcome, recipient)) return outcome;
     const { reply } = outcome;
     return {
       kind: 'deferred',
       reason: 'identical_refusals',
-      waits: 'hold',
+      waits: isOfPage ? 'send' : 'hold',
       ...(reply ? { reply } : {}),
     };
   }
@@ -107,9 +149,8 @@ export class RefusalStreak {
   }
 
   reset(): void {
-    this.#digest = null;
-    this.#before = 0;
+    this.#streak.reset();
+    this.#ofPages.reset();
     this.#suspect = null;
-    this.#recipients.clear();
   }
 }

@@ -187,6 +187,7 @@ const openTurn = (deps: Deps, turning: Turning): ProviderTurn => {
   const context: LaneContext = { deps, projectId, providerId, owner, signal, log, streak, health };
   return new Turn(context, providers.LINKS_PER_PROVIDER_MAX, handOverNext, {
     isUrgent: ({ send }) => send.category === 'transactional',
+    isOfPage: ({ send }) => send.is_of_page,
     signal,
   });
 };

@@ -4,12 +4,18 @@ import { Line } from './line.ts';
 /** How much may be tracked for each lane: past that a turn begins nothing until some of it has ended. */
 export const TRACKED_PER_LANE_MAX = 10;
 
+/** A fifth of the lanes is for email that no page caused, where there is more than one. */
+export const lanesOfPages = (lanesMax: number): number =>
+  Math.max(1, lanesMax - Math.ceil(lanesMax / 5));
+
 /** How much there is of a turn, or of all. */
 export type Load = { busy: number; waiting: number; tracked: number };
 
 type TurnOptions<Item> = {
   /** Which items overtake the others. */
   isUrgent?: (item: Item) => boolean;
+  /** Which items leave a part of the lanes to the others: those that a page may cause and make slow. */
+  isOfPage?: (item: Item) => boolean;
   /** Once it is aborted, items begin before their moments: they are released then. */
   signal?: AbortSignal;
 };
@@ -28,7 +34,9 @@ export class Turn<Item, Context> {
   readonly #signal: AbortSignal | null;
   readonly #errors: unknown[] = [];
   readonly #watchers = new Watchers();
+  readonly #isOfPage: (item: Item) => boolean;
   #busy = 0;
+  #busyForPages = 0;
   #ended = 0;
   #tracked = 0;
   #isFed = false;
@@ -44,12 +52,13 @@ export class Turn<Item, Context> {
     context: Context,
     lanesMax: number,
     work: (item: Item, turn: Turn<Item, Context>) => Promise<void>,
-    { isUrgent = () => false, signal }: TurnOptions<Item> = {},
+    { isUrgent = () => false, isOfPage = () => false, signal }: TurnOptions<Item> = {},
   ) {
     this.context = context;
     this.#lanesMax = lanesMax;
     this.#work = work;
     this.#waiting = new Line(isUrgent);
+    this.#isOfPage = isOfPage;
     this.#signal = signal ?? null;
     signal?.addEventListener('abort', () => this.#begin(), { once: true });
   }
@@ -159,9 +168,12 @@ export class Turn<Item, Context> {
     return this.#busy < this.#lanesMax && this.#busy + this.#tracked < trackedMax;
   }
 
+  readonly #mayGo = (item: Item): boolean =>
+    !this.#isOfPage(item) || this.#busyForPages < lanesOfPages(this.#lanesMax);
+
   #begin(): void {
     this.#clearTimer();
-    while (this.#hasLane && this.#waiting.length > 0) {
+    while (this.#hasLane && this.#waiting.has(this.#mayGo)) {
       const earlyMs = (this.#waiting.nextAt ?? 0) - performance.now();
       if (earlyMs > 0 && this.#signal?.aborted !== true) {
         this.#timer = setTimeout(() => this.#begin(), earlyMs);
@@ -178,11 +190,14 @@ export class Turn<Item, Context> {
   }
 
   async #run(): Promise<void> {
-    const item = this.#waiting.take();
+    const item = this.#waiting.take(this.#mayGo);
     if (item === undefined) return;
+    const forPages = this.#isOfPage(item) ? 1 : 0;
     this.#busy += 1;
+    this.#busyForPages += forPages;
     await this.#work(item, this).catch((error: unknown) => this.#errors.push(error));
     this.#busy -= 1;
+    this.#busyForPages -= forPages;
     this.#ended += 1;
     this.#begin();
   }

@@ -65,7 +65,11 @@ export const answerBrokenRequests = (server: Server, owed: OwedAnswers): void =>
     else refuse(socket, refusal);
   };
 
-  server.on('connect', (_request, socket) => void close(socket as Socket, notHttp));
+  server.on('connect', (_request, socket) => {
+    // Node hands over this socket without a listener, and an error that nothing listens to ends the process.
+    socket.on('error', () => socket.destroy());
+    void close(socket as Socket, notHttp);
+  });
   server.on('clientError', (error: Error & { code?: string }, socket) => {
     if (error.code === 'ECONNRESET') socket.destroy();
     // Its parser was stopped: it is closed after the answers that it is owed.

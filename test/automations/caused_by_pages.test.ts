@@ -210,6 +210,17 @@ test('a page’s timezone makes email of a server wait for the end of quiet hour
   expect(await sends()).toEqual(['mail to ann@known.test']);
 });
 
+test.each(['ACT', 'PST', 'SystemV/PST8', 'Etc/Unknown', '2026-01-01T00:00[Europe/Berlin]'])(
+  'attack: a page’s timezone %s ends no run of a server',
+  async (timezone) => {
+    await quietLater();
+    await say('server', { email: 'ann@known.test' });
+    await say('browser', { timezone });
+    await happen('server', 'order_paid');
+    expect(await sends()).toEqual(['mail to ann@known.test']);
+  },
+);
+
 test('attack: a page does not replace the timezone that a server set', async () => {
   await quietLater();
   await say('server', { email: 'ann@known.test', timezone: 'UTC' });

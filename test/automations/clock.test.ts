@@ -183,6 +183,26 @@ test('a time zone is a name of the IANA database: anything else counts for none'
   expect(firstZone(undefined)).toBe('UTC');
 });
 
+/** Names of zones in old Java, which ICU still knows. */
+const OF_JAVA = (
+  'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST ' +
+  'SystemV/AST4 SystemV/PST8PDT EST MST HST PST8PDT GMT Zulu UCT Etc/GMT+12'
+).split(' ');
+
+test.each(OF_JAVA)(
+  '%s is a time zone where the clock can be read in it, and only there',
+  (zone) => {
+    const read = () => later(new Date(0), 'P1D', zone);
+    if (isZone(zone)) expect(read().getTime()).toBe(86_400_000);
+    else expect(read).toThrow(RangeError);
+    expect(() => later(new Date(0), 'P1D', firstZone(zone, BERLIN))).not.toThrow();
+  },
+);
+
+test('a timestamp with a time zone in it is none, though Temporal takes it', () => {
+  expect(isZone('2026-01-01T00:00[Europe/Berlin]')).toBe(false);
+});
+
 describe('whether there is a time zone', () => {
   test('is asked once for a name, whatever the answer, and remembered of so many', () => {
     const asked = vi.spyOn(Intl, 'DateTimeFormat');

@@ -31,6 +31,12 @@ test.each([
   [' Europe/Berlin'],
   ['["Europe/Berlin"]'],
   ["interval '5'"],
+  ['ACT'],
+  ['PST'],
+  ['SystemV/PST8'],
+  ['posix/Europe/Berlin'],
+  ['right/Europe/Berlin'],
+  ['Right/UTC'],
 ])('takes %j for a time zone where automations do, and else the next', async (zone) => {
   const used = await use(zone, 'Asia/Tokyo');
   expect(used.toLowerCase()).toBe(firstZone(zone, 'Asia/Tokyo').toLowerCase());

@@ -40,20 +40,24 @@ test('a claim answers with everything that preparing a send needs', async () => 
       may_be_limited: false,
       traceparent,
       is_unconfirmed: false,
+      is_of_page: false,
     },
   ]);
 });
 
 test.each([
-  [null, false],
-  [{ browser_triggered: true as const, zone: 'UTC' }, false],
-  [{ unconfirmed: UNCONFIRMED, zone: 'UTC' }, true],
-])('of limits %j a claim says whether the address is unconfirmed: %s', async (limits, expected) => {
-  const sends = sendsOf(database, newId());
-  const send = newSend({ limits });
-  await sends.plan(send);
-  expect(await sends.claim(send.providerId)).toMatchObject([{ is_unconfirmed: expected }]);
-});
+  [null, false, false],
+  [{ browser_triggered: true as const, zone: 'UTC' }, false, true],
+  [{ unconfirmed: UNCONFIRMED, zone: 'UTC' }, true, true],
+])(
+  'of limits %j a claim says whether the address is unconfirmed (%s) and whether a page chose it (%s)',
+  async (limits, is_unconfirmed, is_of_page) => {
+    const sends = sendsOf(database, newId());
+    const send = newSend({ limits });
+    await sends.plan(send);
+    expect(await sends.claim(send.providerId)).toMatchObject([{ is_unconfirmed, is_of_page }]);
+  },
+);
 
 test('a leased send is nobody else’s until its lease has run out', async () => {
   const sends = sendsOf(database, newId());

@@ -56,3 +56,16 @@ test('a drained line has neither items nor moments', () => {
   expect(line.drain()).toEqual(['urgent', 'a']);
   expect([line.length, line.nextAt]).toEqual([0, null]);
 });
+
+test('an item that may not go is passed over, urgent or not, and stays in its place', () => {
+  const line = makeLine();
+  line.add(['slow', 'a', 'urgent slow', 'urgent'], (at) => 10 * at);
+  const mayGo = (item: string): boolean => !item.includes('slow');
+  expect([line.take(mayGo), line.take(mayGo), line.take(mayGo)]).toEqual([
+    'urgent',
+    'a',
+    undefined,
+  ]);
+  expect([line.has(mayGo), line.length, line.nextAt]).toEqual([false, 2, 20]);
+  expect(takeAll(line)).toEqual(['urgent slow', 'slow']);
+});

@@ -22,9 +22,12 @@ const suspended = (reason: 'account_blocked' | 'sender_not_verified' = 'account_
   ({ kind: 'deferred', reason, waits: 'park', isOfOne: true }) as const;
 const accepted: SendOutcome = { kind: 'accepted', providerMessageId: null };
 const judge = (streak: RefusalStreak, outcome: SendOutcome, recipient: string) =>
-  streak.judge(outcome, { recipient, isUnconfirmed: false });
+  streak.judge(outcome, { recipient, isUnconfirmed: false, isOfPage: false });
 const judgeUnconfirmed = (streak: RefusalStreak, outcome: SendOutcome, recipient: string) =>
-  streak.judge(outcome, { recipient, isUnconfirmed: true });
+  streak.judge(outcome, { recipient, isUnconfirmed: true, isOfPage: true });
+/** Of an address that a server confirmed. */
+const judgeOfPage = (streak: RefusalStreak, outcome: SendOutcome, recipient: string) =>
+  streak.judge(outcome, { recipient, isUnconfirmed: false, isOfPage: true });
 const people = (count: number) => Array.from({ length: count }, (_, at) => `person ${at}`);
 
 describe('identical refusals', () => {
@@ -113,27 +116,44 @@ describe('an answer about the account beside one recipient', () => {
   });
 });
 
-describe('answers about addresses that only browsers asserted', () => {
-  test.each([refused, unknownUser])(
-    'however many refusals: each ends its own send alone',
-    (refuse) => {
+describe('answers to email that a page chose', () => {
+  test.each([
+    [refused, IDENTICAL_REFUSALS_MAX],
+    [unknownUser, IDENTICAL_BOUNCES_MAX],
+  ])('identical refusals: %o: past %i sends wait, each alone', (refuse, max) => {
+    for (const judgeIt of [judgeUnconfirmed, judgeOfPage]) {
       const streak = new RefusalStreak();
-      for (const one of people(IDENTICAL_BOUNCES_MAX + 1))
-        expect(judgeUnconfirmed(streak, refuse(), one)).toEqual(refuse());
+      for (const one of people(max)) expect(judgeIt(streak, refuse(), one)).toEqual(refuse());
+      const waiting = { kind: 'deferred', reason: 'identical_refusals', waits: 'send' };
+      expect(judgeIt(streak, refuse(), 'one more')).toMatchObject(waiting);
       expect(streak.refusals).toBeNull();
       expect(judge(streak, refuse(), 'ann').kind).toBe('rejected');
       expect(streak.count).toBe(1);
-    },
-  );
+      judgeIt(streak, accepted, 'bob');
+      expect(judgeIt(streak, refuse(), 'after an acceptance').kind).toBe('rejected');
+    }
+  });
 
-  test('between identical refusals of other addresses they neither count nor begin anew', () => {
+  test('between identical refusals of other email they neither count nor begin anew', () => {
     const streak = new RefusalStreak();
     for (const one of people(IDENTICAL_REFUSALS_MAX)) {
       expect(judge(streak, refused(), one).kind).toBe('rejected');
       expect(judgeUnconfirmed(streak, refused(), `page ${one}`).kind).toBe('rejected');
-      expect(judgeUnconfirmed(streak, refused('other'), `page ${one}`).kind).toBe('rejected');
+      expect(judgeOfPage(streak, refused('other'), `page ${one}`).kind).toBe('rejected');
     }
-    expect(judge(streak, refused(), 'one more').kind).toBe('deferred');
+    expect(judge(streak, refused(), 'one more')).toMatchObject({ kind: 'deferred', waits: 'hold' });
+  });
+
+  test('of a confirmed address: words about the account or its rate count, trouble of the relay does not', () => {
+    const streak = new RefusalStreak();
+    const account = { ...suspended(), reply: replyOf('account suspended') };
+    judgeOfPage(streak, account, 'ann');
+    expect(judgeOfPage(streak, account, 'bob')).toMatchObject({ waits: 'park' });
+    const waits = (['rate', 'provider', 'connection'] as const).map((waits) => {
+      const said = { kind: 'deferred', reason: 'throttled', waits, isOfOne: true } as const;
+      return judgeOfPage(streak, { ...said, reply: replyOf('421 closing') }, 'ann');
+    });
+    expect(waits).toMatchObject([{ waits: 'rate' }, { waits: 'send' }, { waits: 'send' }]);
   });
 
   test('words about the account make the send wait alone, however many get them', () => {
@@ -145,7 +165,7 @@ describe('answers about addresses that only browsers asserted', () => {
     expect(judge(streak, suspended(), 'bob')).toMatchObject({ waits: 'park' });
   });
 
-  test.each(['rate', 'provider'] as const)(
+  test.each(['rate', 'provider', 'connection'] as const)(
     'said of one recipient, %s: the send waits alone, and of others it counts as ever',
     (waits) => {
       const slow = { kind: 'deferred', reason: 'throttled', waits, isOfOne: true } as const;
@@ -154,11 +174,16 @@ describe('answers about addresses that only browsers asserted', () => {
     },
   );
 
-  test.each(['park', 'rate', 'provider', 'connection'] as const)(
-    'said of no recipient, %s: it counts as ever',
-    (waits) => {
-      const general = { kind: 'deferred', reason: 'throttled', waits } as const;
-      expect(judgeUnconfirmed(new RefusalStreak(), general, 'page')).toMatchObject({ waits });
-    },
-  );
+  test.each(['park', 'rate'] as const)('said of no recipient, %s: it counts as ever', (waits) => {
+    const general = { kind: 'deferred', reason: 'throttled', waits } as const;
+    const said = { ...general, reply: replyOf('go away') };
+    expect(judgeUnconfirmed(new RefusalStreak(), said, 'page')).toMatchObject({ waits });
+    expect(judge(new RefusalStreak(), general, 'ann')).toMatchObject({ waits });
+  });
+
+  test('a silence after the recipient was named makes the send wait alone', () => {
+    const silence = { kind: 'deferred', reason: 'connection_failed', waits: 'provider' } as const;
+    const judged = judgeUnconfirmed(new RefusalStreak(), silence, 'page');
+    expect(judged).toMatchObject({ waits: 'send' });
+  });
 });

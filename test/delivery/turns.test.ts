@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TRACKED_PER_LANE_MAX, Turn } from '../../src/delivery/turn.ts';
+import { lanesOfPages, TRACKED_PER_LANE_MAX, Turn } from '../../src/delivery/turn.ts';
 import { Turns } from '../../src/delivery/turns.ts';
 
 const LANES = 2;
@@ -31,6 +31,36 @@ describe('a turn', () => {
     await turn.when(() => begun.length === 3, FOREVER_MS);
     for (const { end } of begun) end();
     expect(await ended(turn)).toBe(true);
+  });
+
+  test.each([
+    [1, 1],
+    [2, 1],
+    [5, 4],
+    [10, 8],
+  ])('of %i lanes %i are for what a page caused', (lanes, ofPages) => {
+    expect(lanesOfPages(lanes)).toBe(ofPages);
+  });
+
+  test('leaves a fifth of the lanes to what no page caused', async () => {
+    const begun: { item: string; end: () => void }[] = [];
+    const work = (item: string) =>
+      new Promise<void>((resolve) => void begun.push({ item, end: resolve }));
+    const isOfPage = (item: string) => item.startsWith('page');
+    const turn = new Turn<string, null>(null, 5, work, { isOfPage });
+    turn.add(Array.from({ length: 9 }, (_, at) => `page ${at}`));
+    expect(begun.map(({ item }) => item)).toEqual(['page 0', 'page 1', 'page 2', 'page 3']);
+    turn.add(['order 0', 'order 1']);
+    expect(begun.map(({ item }) => item).slice(4)).toEqual(['order 0']);
+    begun[4]?.end();
+    await turn.when(() => begun.length === 6, FOREVER_MS);
+    expect(begun.at(-1)?.item).toBe('order 1');
+    begun[0]?.end();
+    await turn.when(() => begun.length === 7, FOREVER_MS);
+    expect(begun.at(-1)?.item).toBe('page 4');
+    const endAll = setInterval(() => begun.splice(0).forEach(({ end }) => end()), 1);
+    expect(await ended(turn)).toBe(true);
+    clearInterval(endAll);
   });
 
   test('begins each item at its moment, an urgent one at the next', async () => {

@@ -66,6 +66,21 @@ describe('400 invalid_request, in the one shape', () => {
     refusedOnly(await ask(api.url, bytes), 'invalid_request');
   });
 
+  test.each([
+    ['alone', () => ''],
+    ['after a request that is not answered yet', () => post({}, event('before_a_tunnel'))],
+  ])('attack: a tunnel that is reset, %s, ends no process', async (_how, before) => {
+    const tunnel = `${before()}CONNECT evil:25 HTTP/1.1\r\nHost: evil:25\r\n\r\n`;
+    const { hostname, port } = new URL(api.url);
+    for (let at = 0; at < 20; at += 1) {
+      const socket = connect(Number(port), hostname);
+      await once(socket, 'connect');
+      socket.write(tunnel, () => socket.resetAndDestroy());
+      await once(socket, 'close');
+    }
+    expect(statuses(await ask(api.url, lastHealth))).toEqual([200]);
+  });
+
   test('HTTP/1.1 without Host', async () => {
     const [answer] = await ask(api.url, 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n');
     expect(answer && expectRefusal(answer, 'invalid_request')).toEqual([]);

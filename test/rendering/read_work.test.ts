@@ -1,14 +1,16 @@
 // What the search for hosts does grows with the characters of an email, whatever a page repeats in it.
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { MAIL_MS_MAX } from '../../src/rendering/apart.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { newId } from '../../src/base/ids.ts';
+import { Resources } from '../../src/base/resources.ts';
+import { renderMails } from '../../src/rendering/rendering.ts';
 import { Hosts, TooMuchToRead } from '../../src/rendering/links/hosts.ts';
 import { addHtml } from '../../src/rendering/links/in_html.ts';
 import { addText, addUrl } from '../../src/rendering/links/in_text.ts';
 import { addNames, NAME_CHARS_READ } from '../../src/rendering/links/names.ts';
 import { MARKS_READ, readText } from '../../src/rendering/links/spelling.ts';
-import { threadCpuMs } from '../../src/rendering/render.ts';
-import { A, B, link, shownTo } from './shown_email.ts';
+import { toSample } from '../../src/rendering/variables.ts';
+import { A, B, happened, link, rest, shownTo, sourceOf } from './shown_email.ts';
 
 const PLACES = {
   'a text': (shape: string) => `<p>»x${shape}1.5« of it</p>`,
@@ -73,33 +75,73 @@ describe('attack: of four times as many characters four times as much is read, o
 });
 
 describe('attack: a value in a loop ends no email that a server caused', () => {
-  /** What an email shows, whose thread the service would end at MAIL_MS_MAX. */
-  const shown = (html: string, a: string, n: number): string => {
-    const before = threadCpuMs();
-    const made = shownTo(html.replace('*', `{% for i in (1..event.n) %}${A}{% endfor %}`), {
-      a,
-      n,
-    });
-    expect(threadCpuMs() - before).toBeLessThan(MAIL_MS_MAX);
-    return made;
+  /** A thread that is new has compiled nothing yet. */
+  let resources: Resources;
+  beforeEach(() => void (resources = new Resources()));
+  afterEach(() => resources.close());
+
+  /** Returns what an email shows, from a thread that ends at MAIL_MS_MAX. */
+  const shown = async (html: string, a: string, n: number): Promise<string> => {
+    const source = sourceOf(html.replace('*', `{% for i in (1..event.n) %}${A}{% endfor %}`));
+    const email = 'ann@example.com';
+    const known = toSample({ traits: {}, email, browserNames: [] }, happened({ a, n }), email);
+    const mail = {
+      template: { ...source, template_id: newId(), version: 1 },
+      variables: { ...known.sample, ...rest },
+      asserted: known.asserted,
+    };
+    const [outcome] = await renderMails({ resources }, newId(), [mail], 20_000);
+    if (outcome?.kind !== 'rendered') throw new Error(outcome?.reason ?? 'not rendered in time');
+    return outcome.message.html;
   };
 
-  test.each([500, 900])('labels beside a letter that is not ASCII, %i times', (n) => {
+  test.each([500, 900])('labels beside a letter that is not ASCII, %i times', async (n) => {
     const labels = '1.'.repeat(50).slice(0, -1);
-    expect(shown('<p>»*« Ihre Rechnung</p>', labels, n)).toContain('Ihre Rechnung');
+    expect(await shown('<p>»*« Ihre Rechnung</p>', labels, n)).toContain('Ihre Rechnung');
   });
 
-  test.each(['-', '_'])('a run of %j before a name', (mark) => {
+  test.each(['-', '_'])('a run of %j before a name', async (mark) => {
     const run = mark.repeat(100);
-    expect(shown('<p>x*1.5 stars</p>', run, 900)).toBe(`<p>x${run.repeat(900)}1.5 stars</p>`);
-    expect(shown('<p>x*.Thanks</p>', run, 900)).toContain('.Thanks');
+    expect(await shown('<p>x*1.5 stars</p>', run, 900)).toBe(`<p>x${run.repeat(900)}1.5 stars</p>`);
+    expect(await shown('<p>x*.Thanks</p>', run, 900)).toContain('.Thanks');
   });
 
-  test.each([400, 900])('marks that combine, %i times', (n) => {
+  test.each([400, 900])('marks that combine, %i times', async (n) => {
     const marks = '\u0315\u0323'.repeat(50);
-    expect(shown('<p>* your invoice</p>', marks, n)).toContain('your invoice');
-    expect(shown(link('https://app.example/*'), marks, n)).toContain('https://app.example/');
+    expect(await shown('<p>* your invoice</p>', marks, n)).toContain('your invoice');
+    expect(await shown(link('https://app.example/*'), marks, n)).toContain('https://app.example/');
   });
+
+  const repeated = (shape: string) => `{% for i in (1..event.n) %}${shape}{% endfor %}`;
+  const SLASHES = {
+    'two slashes': `<p>your invoice ${repeated(`{{ i }}//${A}`)}</p>`,
+    'URLs of a text': `<p>your invoice ${repeated(`https://shop.example/{{ i }}/${A};`)}</p>`,
+    'URLs of links': `<p>your invoice</p>${repeated(link(`https://shop.example/{{ i }}/${A}`))}`,
+  };
+  const REPEATED_MARKS = {
+    'as many marks as are read': `a${'\u0315\u0323'.repeat(MARKS_READ / 2)}`
+      .repeat(4)
+      .slice(0, 100),
+    'more marks': '\u0315\u0323'.repeat(50),
+    'letters that nobody sees': '\u1160'.repeat(100),
+    'characters that stand for eighteen': '\uFDFA'.repeat(100),
+    'letters that are not ASCII': 'á'.repeat(100),
+  };
+  test.each(
+    Object.keys(SLASHES).flatMap((place) =>
+      Object.keys(REPEATED_MARKS).map((marks) => [place, marks] as const),
+    ),
+  )(
+    '%s with %s',
+    async (place, marks) => {
+      for (const n of [300, 500, 700, 900]) {
+        const html = SLASHES[place as keyof typeof SLASHES];
+        const a = REPEATED_MARKS[marks as keyof typeof REPEATED_MARKS];
+        expect(await shown(html, a, n)).toContain('your invoice');
+      }
+    },
+    60_000,
+  );
 });
 
 test('attack: a text that changes with each reading is shown without the values', () => {

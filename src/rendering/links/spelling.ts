@@ -25,10 +25,14 @@ const decode = (text: string): string =>
  */
 export const MARKS_READ = 30;
 const MARK = String.raw`[\p{M}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115F\u1160\u3164\uFFA0\uFF9E\uFF9F]`;
-const MORE_MARKS = new RegExp(`(${MARK}{${MARKS_READ}})${MARK}+`, 'gu');
+/** Finds a row at once. A pattern for rows that are too long would begin anew at each mark of the others. */
+const MARKS = new RegExp(`${MARK}+`, 'gu');
 
 /** Returns a text without the marks past MARKS_READ in a row. */
-export const cutMarks = (text: string): string => text.replaceAll(MORE_MARKS, '$1');
+export const cutMarks = (text: string): string =>
+  text.replaceAll(MARKS, (marks) =>
+    marks.length <= MARKS_READ ? marks : Array.from(marks).slice(0, MARKS_READ).join(''),
+  );
 
 /** Whether a URL has more than MARKS_READ marks in a row once it is decoded. */
 export const hidesMarks = (url: string): boolean => {

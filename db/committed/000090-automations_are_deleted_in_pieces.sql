@@ -1,5 +1,5 @@
---! Previous: sha1:4af9abf97112b08bab712e33e26a2f968a988d09
---! Hash: sha1:a66dc7e304c12ff364ce6527f16cec8cf43dbef7
+--! Previous: sha1:c5dc988012d538f9a50f784b059a094b4686c98a
+--! Hash: sha1:99e86917bbd29a9f0b1856408c4627ae36ea4858
 --! Message: automations_are_deleted_in_pieces
 
 -- Enter migration here
