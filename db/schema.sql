@@ -410,8 +410,9 @@ create view analytics.runs with (security_invoker=true) as
     run.is_test
    from automations.runs run
      left join automations.automations automation on automation.project_id = run.project_id and automation.automation_id = run.automation_id
-     left join identity.identities identity on identity.project_id = run.project_id and identity.identity_id = run.identity_id;
-comment on view analytics.runs is 'Every way of a person through an automation';
+     left join identity.identities identity on identity.project_id = run.project_id and identity.identity_id = run.identity_id
+  where automation.status is distinct from 'deleting'::text;
+comment on view analytics.runs is 'Every way of a person through an automation that is not deleted';
 comment on column analytics.runs.run_id is 'Id';
 comment on column analytics.runs.automation_id is 'The automation';
 comment on column analytics.runs.automation is 'Its name today';
@@ -491,7 +492,11 @@ grant select on analytics.segments to trunkline_analyst;
 create view analytics.sends with (security_invoker=true) as
  select send.send_id,
     send.automation_id,
-    nullif(automation.name, ''::text) as automation,
+        case
+            when automation.automation_id is not null then nullif(automation.name, ''::text)
+            when send.automation_id is not null then '(deleted)'::text
+            else null::text
+        end as automation,
     send.run_id,
     nullif(send.step_id, ''::text) as step_id,
     send.template_id,
@@ -520,14 +525,14 @@ create view analytics.sends with (security_invoker=true) as
     send.complained_at,
     send.is_test
    from delivery.sends send
-     left join automations.automations automation on automation.project_id = send.project_id and automation.automation_id = send.automation_id
+     left join automations.automations automation on automation.project_id = send.project_id and automation.automation_id = send.automation_id and automation.status <> 'deleting'::text
      left join rendering.templates template on template.project_id = send.project_id and template.template_id = send.template_id and template.version = send.template_version
      left join automations.runs run on run.project_id = send.project_id and run.run_id = send.run_id
      left join identity.identities identity on identity.project_id = run.project_id and identity.identity_id = run.identity_id;
 comment on view analytics.sends is 'Every message that was to be sent, and what became of it';
 comment on column analytics.sends.send_id is 'Id; sorts by time';
 comment on column analytics.sends.automation_id is 'The automation that sent it';
-comment on column analytics.sends.automation is 'Its name today';
+comment on column analytics.sends.automation is 'Its name today; (deleted) once it is deleted';
 comment on column analytics.sends.run_id is 'The run that sent it';
 comment on column analytics.sends.step_id is 'The step that sent it';
 comment on column analytics.sends.template_id is 'What was sent';
@@ -625,15 +630,15 @@ create table automations.automations (
   updated_at     timestamptz(3) not null,
   constraint automations_pkey primary key (project_id, automation_id),
   constraint automations_active_have_a_version check (((status <> 'active'::text) or (active_version is not null))),
-  constraint automations_status_is_known check ((status = any (array['draft'::text, 'active'::text, 'paused'::text, 'archived'::text])))
+  constraint automations_status_is_known check ((status = any (array['draft'::text, 'active'::text, 'paused'::text, 'archived'::text, 'deleting'::text]))) not valid
 );
 alter table automations.automations enable row level security, force row level security;
 create policy analysts_permissive on automations.automations for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy analysts_restrictive on automations.automations as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on automations.automations for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on automations.automations for select to trunkline_queue using (true);
-grant insert, select, update on automations.automations to trunkline_runtime;
-grant select (project_id, automation_id, name) on automations.automations to trunkline_analyst;
+grant delete, insert, select, update on automations.automations to trunkline_runtime;
+grant select (project_id, automation_id, name, status) on automations.automations to trunkline_analyst;
 grant select (project_id, automation_id, status) on automations.automations to trunkline_queue;
 
 create table automations.calls (
@@ -669,7 +674,7 @@ create table automations.commands (
   changed       integer not null,
   constraint commands_pkey primary key (project_id, automation_id, kind),
   constraint commands_project_id_automation_id_fkey foreign key (project_id, automation_id) references automations.automations(project_id, automation_id) on delete cascade,
-  constraint commands_kind_is_known check ((kind = any (array['resume'::text, 'archive'::text, 'move'::text]))),
+  constraint commands_kind_is_known check ((kind = any (array['resume'::text, 'archive'::text, 'move'::text, 'delete'::text]))) not valid,
   constraint commands_moves_have_a_version check (((kind = 'move'::text) = (to_version is not null)))
 ) with (fillfactor=50);
 create index commands_by_time on automations.commands using btree (requested_at);
@@ -799,7 +804,7 @@ create policy analysts_permissive on automations.runs for select to trunkline_an
 create policy analysts_restrictive on automations.runs as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on automations.runs for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on automations.runs for select to trunkline_queue using (true);
-grant insert, select, update on automations.runs to trunkline_runtime;
+grant delete, insert, select, update on automations.runs to trunkline_runtime;
 grant select (project_id, run_id, automation_id, version, identity_id, trigger_event_id, trigger_event_at, status, step_id, wake_at, started_at, ended_at, outcome, is_test) on automations.runs to trunkline_analyst;
 grant select (project_id, status, wake_at) on automations.runs to trunkline_queue;
 
@@ -835,7 +840,7 @@ create index segment_starts_running on automations.segment_starts using btree (r
 alter table automations.segment_starts enable row level security, force row level security;
 create policy one_project on automations.segment_starts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on automations.segment_starts for select to trunkline_queue using (true);
-grant insert, select, update on automations.segment_starts to trunkline_runtime;
+grant delete, insert, select, update on automations.segment_starts to trunkline_runtime;
 grant select (project_id, start_id, automation_id, status, requested_at) on automations.segment_starts to trunkline_queue;
 
 create table automations.segment_triggers (
@@ -876,7 +881,7 @@ create table automations.versions (
 );
 alter table automations.versions enable row level security, force row level security;
 create policy one_project on automations.versions for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant insert, select on automations.versions to trunkline_runtime;
+grant delete, insert, select on automations.versions to trunkline_runtime;
 
 create table automations.waits (
   project_id  uuid not null,
@@ -1153,7 +1158,7 @@ create table delivery.halts (
   automation_id uuid not null,
   stop          text not null,
   constraint halts_pkey primary key (project_id, automation_id),
-  constraint halts_stop_is_known check ((stop = any (array['automation_paused'::text, 'automation_archived'::text])))
+  constraint halts_stop_is_known check ((stop = any (array['automation_paused'::text, 'automation_archived'::text, 'automation_deleted'::text]))) not valid
 );
 alter table delivery.halts enable row level security, force row level security;
 create policy one_project on delivery.halts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));

@@ -10,7 +10,7 @@ import * as profiles from '../profiles/profiles.ts';
 import { advanceHint } from './advance.ts';
 import { commandHint } from './commands/commands.ts';
 import { listCommands } from './commands/queries.ts';
-import { activate, moveInside, resume } from './life.ts';
+import { activate, deleteAutomation, moveInside, resume } from './life.ts';
 import { findPersonId } from './person_ref.ts';
 import { relocateProviders } from './public_links.ts';
 import type { LiveDoors } from './public_links.ts';
@@ -82,6 +82,13 @@ export const resumeNow = async (where: Where, automationId: string, doors: LiveD
   return changeLife(where, (scope) =>
     resume(scope, automationId, { doors, site: where.deps.config }),
   );
+};
+
+/** Deletes an automation. */
+export const deleteNow = async ({ deps, projectId }: Where, id: string) => {
+  await inProject(deps, projectId, (scope) => deleteAutomation(scope, id));
+  await hint(deps, commandHint(projectId, id));
+  return { id, deleted: true as const };
 };
 
 /** Moves everyone inside to the active version. */

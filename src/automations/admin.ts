@@ -7,6 +7,7 @@ import { Refusal } from '../base/refusal.ts';
 import {
   activateNow,
   changeLife,
+  deleteNow,
   moveEverybody,
   pageById,
   resumeNow,
@@ -58,6 +59,7 @@ const readProcedures = {
       inProject(ctx.deps, projectId, async (scope) => {
         const position = readCursor(z.tuple([z.string().regex(/^\d{1,9}$/)]), cursor);
         const before = position ? Number(position[0]) : null;
+        await getNamed(scope, automationId);
         const rows = await listVersionsOf(scope, automationId, { limit: limit + 1, before });
         return toPage(rows, limit, {
           item: (row) => ({ ...row, created_at: row.created_at.toISOString() }),
@@ -68,6 +70,7 @@ const readProcedures = {
 
   version: projectProcedure.input(OfVersion).query(({ ctx, input }) =>
     inProject(ctx.deps, input.projectId, async (scope) => {
+      await getNamed(scope, input.automationId);
       const definition = await findVersion(scope, input.automationId, input.version);
       if (!definition) throw new Refusal('not_found', { detail: 'There is no such version.' });
       return { version: input.version, definition };
@@ -158,6 +161,13 @@ const lifeProcedures = (doors: LiveDoors) => ({
     .input(OfAutomation)
     .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
       changeLife({ deps, projectId }, (scope) => archive(scope, automationId)),
+    ),
+
+  /** Deletes it, with its versions, its runs and what was decided in them. Sends and timelines stay. */
+  delete: editorProcedure
+    .input(OfAutomation)
+    .mutation(({ ctx: { deps }, input: { projectId, automationId } }) =>
+      deleteNow({ deps, projectId }, automationId),
     ),
 
   /** Moves everybody inside to the active version, at the step where they are. */

@@ -8,7 +8,7 @@ import { moveClaimed } from './commands/move_claimed.ts';
 import { readDefinitions } from './definitions.ts';
 import { openLive } from './live.ts';
 import { lockRecipients } from './recipients.ts';
-import { claimDueRuns, insertLog, listDueRuns, readClock } from './run_queries.ts';
+import { claimDueRuns, insertLog, isOver, listDueRuns, readClock } from './run_queries.ts';
 import type { DueRun, LogEntry } from './run_queries.ts';
 import { insertReader } from './segment_queries.ts';
 import type { Definition } from './schema.ts';
@@ -153,7 +153,7 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): P
     const said = definitionOf(one);
     const run = { ...one, definition: one.is_test ? asTried(said) : said };
     const profileId = profileOf.get(run.identity_id);
-    if (run.automation_status === 'archived') stood.push({ run, walked: ARCHIVED });
+    if (isOver(run)) stood.push({ run, walked: ARCHIVED });
     else if (profileId === undefined) stood.push({ run, walked: ERASED });
     else {
       const around = { scope, run, together, profileId, now, queuedFor, calledAt, skipped };

@@ -4,6 +4,7 @@ import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import { nowInMs } from '../base/now_in_ms.ts';
 import { CALL_LEASE_SECONDS } from './call_limits.ts';
+import { DELETING } from './queries.ts';
 import type { WebhookOutcome } from './webhook_outcome.ts';
 import type { CallView } from './world.ts';
 
@@ -114,7 +115,7 @@ export const claimCall = async (
     and (call.status = 'queued' or call.lease_until < statement_timestamp())
     and run.status = 'active' and run.step_id = call.step_id
     and not base.is_sending_held()
-    and (automation.status = 'active' or run.is_test)
+    and (automation.status = 'active' or run.is_test and automation.status <> ${DELETING})
     order by call.queued_at
     limit 1
     for update of call skip locked

@@ -4,6 +4,7 @@ import { newId } from '../base/ids.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { earlier } from './clock.ts';
 import { valueOf } from './comparison.ts';
+import { lockUndeleted } from './queries.ts';
 import { insertRuns, readClock } from './run_queries.ts';
 import type { NewRun } from './run_queries.ts';
 import type { Definition, ReEntry } from './schema.ts';
@@ -165,9 +166,13 @@ const decide = (all: readonly Asking[], latest: Map<string, Entered>, now: Date)
  * Starts runs for whoever may enter: one per automation and what came, or as often as the settings allow, whatever
  * happens twice. Answers how many are new. Who is kept out is noted, with why.
  */
-export const letIn = async (scope: Scope, all: readonly Asking[]): Promise<number> => {
+export const letIn = async (scope: Scope, asked: readonly Asking[]): Promise<number> => {
+  if (asked.length === 0) return 0;
+  const latest = await readLatest(scope, asked.filter(asksBefore));
+  const automationIds = new Set(asked.map(({ automationId }) => automationId));
+  const undeleted = await lockUndeleted(scope, [...automationIds]);
+  const all = asked.filter(({ automationId }) => undeleted.has(automationId));
   if (all.length === 0) return 0;
-  const latest = await readLatest(scope, all.filter(asksBefore));
   const { entering, refusals } = decide(all, latest, await readClock(scope));
   const started = await insertRuns(
     scope,

@@ -9,7 +9,10 @@ import { findOtherSpelling, withSpelling } from './other_spelling.ts';
 import { heldAs, isSendDecided, stopsSend, toSendEntry } from './send_explanation.ts';
 import type { SendDecided, SendEntry, SendExplanation } from './send_explanation.ts';
 
-/** What the run decided until it planned the mail. Of an erased person there is nothing left to tell. */
+/**
+ * What the run decided until it planned the mail. Of an erased person there is nothing left, nor of a deleted
+ * automation.
+ */
 const explainRun = async (scope: Scope, send: ReadSend): Promise<SendEntry[]> => {
   const run = send.run_id === null ? null : await findRunById(scope, send.run_id);
   if (!run) return [];

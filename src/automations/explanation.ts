@@ -14,6 +14,7 @@ export const DECISIONS = {
     says: 'The automation is paused: nobody enters, and its mail waits, until it is resumed.',
   },
   automation_archived: { stops: true, says: 'The automation is archived.' },
+  automation_deleted: { stops: true, says: 'The automation was deleted.' },
   not_triggered: { stops: true, says: 'The trigger event is not on the timeline of this person.' },
   not_started: {
     stops: true,
@@ -182,6 +183,7 @@ const LIMITED: Record<string, Decided> = {
   'queued/frequency_cap': 'frequency_cap',
   'queued/automation_paused': 'automation_paused',
   'cancelled/automation_archived': 'automation_archived',
+  'cancelled/automation_deleted': 'automation_deleted',
   'cancelled/frequency_cap': 'frequency_cap_skipped',
   'cancelled/unconfirmed_address': 'unconfirmed_address',
   'cancelled/recipient_cap': 'recipient_cap',
@@ -225,12 +227,7 @@ export const Explanation = z
   .meta({
     id: 'Explanation',
     examples: [
-      {
-        automation_id: ID,
-        profile_id: ID,
-        decisions: [DRAFT_SHOWN],
-        stopped_by: DRAFT_SHOWN,
-      },
+      { automation_id: ID, profile_id: ID, decisions: [DRAFT_SHOWN], stopped_by: DRAFT_SHOWN },
     ],
   });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { DELETING } from './queries.ts';
 
 const Running = z.strictObject({
   run_id: z.uuid(),
@@ -25,7 +26,7 @@ export const listInProgress = (
       on automation.project_id = run.project_id and automation.automation_id = run.automation_id
     where run.project_id = ${projectId} and automation.project_id = ${projectId}
     and run.identity_id = any (${sql.array([...identityIds], 'uuid')})
-    and run.status in ('active', 'paused')
+    and run.status in ('active', 'paused') and automation.status <> ${DELETING}
     order by run.run_id desc
     limit ${limit}
   `);

@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as delivery from '../delivery/delivery.ts';
-import { beginCommand } from './commands/commands.ts';
+import { beginCommand, beginDeletion } from './commands/commands.ts';
 import { commonSteps } from './commands/common_steps.ts';
 import { deleteCommands } from './commands/queries.ts';
 import { readVersions } from './definitions.ts';
 import { countInsideUpTo, PEOPLE_AT_STEP_MAX } from './life_queries.ts';
 import {
+  DELETING,
   deleteTrigger,
   findVersion,
   getAutomation,
@@ -42,7 +43,8 @@ export const create = async (
   await refuseUnknown(scope, definition, doors);
   await insertAutomation(scope, automationId, name);
   await insertVersion(scope, automationId, 1, definition);
-  return getAutomation(scope, automationId);
+  // Not there where the same id was deleted since.
+  return hold(scope, automationId);
 };
 
 const hold = async (scope: Scope, automationId: string): Promise<Kept> => {
@@ -167,6 +169,19 @@ export const archive = async (scope: Scope, automationId: string): Promise<Kept>
   await deleteCommands(scope, automationId, ['resume', 'move']);
   await beginCommand(scope, automationId, { kind: 'archive' });
   return getAutomation(scope, automationId);
+};
+
+/**
+ * Deletes it, whatever its status, with its runs and their log. It takes effect at once: it is not found any more,
+ * nothing starts, no run goes on and no email goes. Sends and timelines stay. Jobs delete its rows, so that the command
+ * waits for none of them.
+ */
+export const deleteAutomation = async (scope: Scope, automationId: string): Promise<void> => {
+  await hold(scope, automationId);
+  await setStatus(scope, automationId, DELETING);
+  await deleteTrigger(scope, automationId);
+  await delivery.haltSends(scope, automationId, 'automation_deleted');
+  await beginDeletion(scope, automationId);
 };
 
 /**

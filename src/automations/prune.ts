@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { firstIdAt } from '../base/ids.ts';
+import { DELETING } from './queries.ts';
 
 /** How many entries of run logs one transaction of the daily job checks. */
 export const PRUNED_ENTRIES_MAX = 1_000;
@@ -30,7 +31,8 @@ export const findCountedSince = async ({ tx, projectId }: Scope): Promise<Date |
     from automations.versions as made
     join automations.automations as automation
       on automation.project_id = made.project_id and automation.automation_id = made.automation_id
-    where made.project_id = ${projectId} and automation.project_id = ${projectId} and automation.status <> 'archived'
+    where made.project_id = ${projectId} and automation.project_id = ${projectId}
+    and automation.status not in ('archived', ${DELETING})
   `);
   return since;
 };

@@ -62,11 +62,13 @@ export const deleteTrigger = async (
 };
 
 export const AUTOMATION_STATUSES = ['draft', 'active', 'paused', 'archived'] as const;
+/** An automation that is deleted has this status until its last row is gone. Reads leave it out. */
+export const DELETING = 'deleting';
 
 export const setStatus = (
   { tx, projectId }: Scope,
   automationId: string,
-  status: (typeof AUTOMATION_STATUSES)[number],
+  status: (typeof AUTOMATION_STATUSES)[number] | typeof DELETING,
 ) =>
   tx.query(sql.unsafe`
     update automations.automations set status = ${status}, updated_at = now()
@@ -96,6 +98,7 @@ export const findAutomation = ({ tx, projectId }: Scope, automationId: string) =
   tx.maybeOne(sql.type(Kept)`
     select ${keptColumns(projectId)} from automations.automations as automation
     where automation.project_id = ${projectId} and automation.automation_id = ${automationId}
+    and automation.status <> ${DELETING}
   `);
 
 /** The same of one that is there. */
@@ -115,6 +118,23 @@ export const holdAutomation = async (scope: Scope, automationId: string): Promis
   return findAutomation(scope, automationId);
 };
 
+const Locked = z.strictObject({ automation_id: z.uuid() });
+
+/** Returns those of some automations that are not deleted. Their rows stay until the transaction ends. */
+export const lockUndeleted = async (
+  { tx, projectId }: Scope,
+  automationIds: readonly string[],
+): Promise<Set<string>> => {
+  const rows = await tx.any(sql.type(Locked)`
+    select automation_id from automations.automations
+    where project_id = ${projectId} and automation_id = any (${sql.array([...automationIds], 'uuid')})
+    and status <> ${DELETING}
+    order by automation_id
+    for key share
+  `);
+  return new Set(rows.map(({ automation_id }) => automation_id));
+};
+
 /** The automations of a project, the newest first. */
 export const listKept = (
   { tx, projectId }: Scope,
@@ -122,7 +142,7 @@ export const listKept = (
 ) =>
   tx.any(sql.type(Kept)`
     select ${keptColumns(projectId)} from automations.automations as automation
-    where automation.project_id = ${projectId}
+    where automation.project_id = ${projectId} and automation.status <> ${DELETING}
     and (${beforeId}::uuid is null or automation.automation_id < ${beforeId}::uuid)
     order by automation.automation_id desc
     limit ${limit}
@@ -169,7 +189,7 @@ const Automation = z.strictObject({
 export const findAutomationByName = ({ tx, projectId }: Scope, name: string) =>
   tx.maybeOne(sql.type(Automation)`
     select automation_id, name, active_version from automations.automations
-    where project_id = ${projectId} and name = ${name}
+    where project_id = ${projectId} and name = ${name} and status <> ${DELETING}
     order by created_at
     limit 1
   `);
@@ -178,7 +198,8 @@ export const findAutomationByName = ({ tx, projectId }: Scope, name: string) =>
 export const listAutomationsNamed = ({ tx, projectId }: Scope, name: string, limit: number) =>
   tx.any(sql.type(Automation)`
     select automation_id, name, active_version from automations.automations
-    where project_id = ${projectId} and name = ${name} and status <> 'archived'
+    where project_id = ${projectId} and name = ${name}
+    and status not in ('archived', ${DELETING})
     order by created_at, automation_id
     limit ${limit}
   `);
@@ -190,7 +211,7 @@ export const setName = ({ tx, projectId }: Scope, automationId: string, name: st
   `);
 
 const Listed = Automation.extend({
-  status: z.enum(['draft', 'active', 'paused', 'archived']),
+  status: z.enum(AUTOMATION_STATUSES),
   event: z.string().nullable(),
   created_at: z.date(),
 });
@@ -212,7 +233,7 @@ export const listAutomations = (
       and version.project_id = ${projectId}
       and version.automation_id = automation.automation_id
       and version.version = automation.active_version
-    where automation.project_id = ${projectId} ${earlier}
+    where automation.project_id = ${projectId} and automation.status <> ${DELETING} ${earlier}
     order by automation.automation_id desc
     limit ${limit}
   `);

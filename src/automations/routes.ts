@@ -7,6 +7,7 @@ import type { Limit } from '../base/route.ts';
 import {
   activateNow,
   changeLife,
+  deleteNow,
   moveEverybody,
   pageById,
   resumeNow,
@@ -26,6 +27,7 @@ import { segmentStartRoutes } from './segment_start_routes.ts';
 import {
   Activate,
   Automation,
+  AutomationDeleted,
   automationLimits as limits,
   DEFINITION_BYTES_MAX,
   Listed,
@@ -172,6 +174,19 @@ const lifeRoutes = [
       changeLife({ deps, projectId: caller.projectId }, (scope) =>
         archive(scope, found.automation_id),
       ),
+  }),
+  route({
+    ...ofAutomation,
+    method: 'DELETE',
+    path: '/v1/automations/:id',
+    summary: 'Delete an automation, with its versions, its runs and what was decided in them.',
+    description:
+      'It counts at once, whatever its status: nothing starts, no run goes on, queued email is cancelled, and its ' +
+      'name is free. A job deletes the rest. Sends and timelines stay. Repeated, it is 404.',
+    status: 200,
+    answer: AutomationDeleted,
+    handle: ({ deps, caller: { projectId }, found }) =>
+      deleteNow({ deps, projectId }, found.automation_id),
   }),
   route({
     ...answered,

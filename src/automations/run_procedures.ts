@@ -37,6 +37,7 @@ export const runProcedures = {
     .query(({ ctx, input }) =>
       inProject(ctx.deps, input.projectId, async (scope) => {
         const { automationId, profileId: person } = input;
+        await getNamed(scope, automationId);
         const page = await pageById(
           input,
           (asked) => listRuns(scope, automationId, { ...asked, person }),
@@ -107,12 +108,13 @@ export const runProcedures = {
     .input(OfAutomation)
     .input(listInput)
     .query(({ ctx, input }) =>
-      inProject(ctx.deps, input.projectId, (scope) =>
-        pageById(input, (page) => listSegmentStarts(scope, input.automationId, page), {
+      inProject(ctx.deps, input.projectId, async (scope) => {
+        await getNamed(scope, input.automationId);
+        return pageById(input, (page) => listSegmentStarts(scope, input.automationId, page), {
           item: toShownStart,
           id: ({ start_id }) => start_id,
-        }),
-      ),
+        });
+      }),
     ),
 
   /** Starts a run for everybody in a segment by hand. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { nowInMs } from '../base/now_in_ms.ts';
+import { AUTOMATION_STATUSES, DELETING } from './queries.ts';
 
 export type NewRun = {
   run_id: string;
@@ -81,12 +82,16 @@ const DueRun = z.strictObject({
   /** When a backup was restored, of a run that was due before sending went on. */
   restored_at: z.date().nullable(),
   entries: z.int(),
-  automation_status: z.enum(['draft', 'active', 'paused', 'archived']),
+  automation_status: z.enum([...AUTOMATION_STATUSES, DELETING]),
   /** The version to which a command moves it; null where none does. */
   moves_to: z.int().nullable(),
 });
 /** A run that is due, but for what its version says. */
 export type DueRun = z.output<typeof DueRun>;
+
+/** Whether its automation is archived, or deleted: then the run ends, and a piece of the delete takes it. */
+export const isOver = ({ automation_status: status }: DueRun): boolean =>
+  status === 'archived' || status === DELETING;
 
 const Due = z.strictObject({ run_id: z.uuid(), identity_id: z.uuid(), is_capped: z.boolean() });
 

@@ -123,7 +123,7 @@ const USERS_MAX = 10;
 export const listSegmentUsers = ({ tx, projectId }: Scope, segmentId: string) =>
   tx.any(sql.type(User)`
     select automation.name from automations.automations as automation
-    where automation.project_id = ${projectId} and automation.status <> 'archived'
+    where automation.project_id = ${projectId} and automation.status not in ('archived', 'deleting')
     and exists (
       select from automations.versions as version
       where version.project_id = ${projectId} and version.automation_id = automation.automation_id

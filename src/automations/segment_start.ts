@@ -15,6 +15,7 @@ import {
   moveSegmentStart,
 } from './segment_start_queries.ts';
 import type { SegmentStart } from './segment_start_queries.ts';
+import { requireUndeleted } from './start.ts';
 
 /** How many people of a segment one transaction starts. */
 export const START_PEOPLE_MAX = 500;
@@ -51,6 +52,7 @@ export const startSegment = async (
     throw new Refusal('invalid_request', {
       issues: [{ path: '/segment_id', message: 'there is no such segment' }],
     });
+  await requireUndeleted(scope, automationId);
   await insertSegmentStart(scope, { startId, automationId, segmentId });
   return getStart(scope, startId);
 };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { FIRST_ID } from '../base/ids.ts';
+import { DELETING } from './queries.ts';
 
 export const START_STATUSES = ['running', 'done', 'cancelled'] as const;
 
@@ -34,9 +35,16 @@ export const insertSegmentStart = (
     on conflict do nothing
   `);
 
+/** Finds a start whose automation is not deleted. */
 export const findSegmentStart = ({ tx, projectId }: Scope, startId: string) =>
   tx.maybeOne(sql.type(Start)`
-    select ${columns} from automations.segment_starts where project_id = ${projectId} and start_id = ${startId}
+    select ${columns} from automations.segment_starts as start
+    where project_id = ${projectId} and start_id = ${startId}
+    and exists (
+      select from automations.automations as automation
+      where automation.project_id = ${projectId} and automation.automation_id = start.automation_id
+      and automation.status <> ${DELETING}
+    )
   `);
 
 /** The same, and nobody else goes on with it until the transaction ends. */

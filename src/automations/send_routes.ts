@@ -16,7 +16,8 @@ export const sendExplainRoutes = [
     summary: 'Why somebody was, or was not, sent one mail.',
     description:
       'Every decision in order: the trigger, what the run decided, rendering, each hand-off, what its provider makes ' +
-      'it wait for, feedback; and the first that stopped it. Of an erased person the run’s part is gone.',
+      'it wait for, feedback; and the first that stopped it. Of an erased person, and of a deleted automation, the ' +
+      'run’s part is gone.',
     params: SendParams,
     status: 200,
     answer: SendExplanation,

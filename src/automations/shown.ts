@@ -6,7 +6,7 @@ import { FILTERS_MAX } from './comparison.ts';
 import { RUN_STATUSES } from './erase_queries.ts';
 import { PersonRef } from './person_ref.ts';
 import type { Command } from './commands/queries.ts';
-import { ShownCommand, toShownCommand } from './commands/shown.ts';
+import { ShownCommand, toShownCommands } from './commands/shown.ts';
 import { AUTOMATION_STATUSES } from './queries.ts';
 import type { Kept } from './queries.ts';
 import { Definition, STEPS_MAX } from './schema.ts';
@@ -101,6 +101,10 @@ export const Automation = z
     examples: [{ ...LISTED_SHOWN, definition: PARSED_SHOWN, commands: [] }],
   });
 
+export const AutomationDeleted = z
+  .strictObject({ id: z.uuid(), deleted: z.literal(true) })
+  .meta({ id: 'AutomationDeleted', examples: [{ id: ID, deleted: true }] });
+
 /** The automation of the examples, as it stands after something was done with it. */
 export const shownAs = (given: object) => ({
   ...LISTED_SHOWN,
@@ -124,7 +128,7 @@ export const toAutomation = (
 ) => ({
   ...toListed(kept),
   definition,
-  commands: commands.map(toShownCommand),
+  commands: toShownCommands(commands),
 });
 
 export const NameOfAutomation = z

@@ -5,7 +5,7 @@ import { countTestEmails, TEST_EMAILS_PER_CALLER_MAX } from '../base/test_emails
 import * as profiles from '../profiles/profiles.ts';
 import { isMeant } from './comparison.ts';
 import { findNewestOf } from './explain_queries.ts';
-import { findVersion } from './queries.ts';
+import { findVersion, lockUndeleted } from './queries.ts';
 import type { Kept } from './queries.ts';
 import { insertRuns, readClock } from './run_queries.ts';
 import { findRunById } from './shown_queries.ts';
@@ -35,6 +35,12 @@ const getStarted = async (scope: Scope, runId: string): Promise<ShownRun> => {
 
 type Start = { runId: string; profileId: string };
 
+/** Refuses a start whose automation was deleted since it was read. */
+export const requireUndeleted = async (scope: Scope, automationId: string): Promise<void> => {
+  const undeleted = await lockUndeleted(scope, [automationId]);
+  if (!undeleted.has(automationId)) throw new Refusal('not_found');
+};
+
 const getVersion = async (
   scope: Scope,
   kept: Kept,
@@ -61,6 +67,7 @@ export const startByHand = async (
     });
   const { identityId, memberIds } = await findSubject(scope, profileId);
   await holdPeople(scope, [profileId]);
+  await requireUndeleted(scope, kept.automation_id);
   const latest = await listLatestRuns(scope, memberIds, [kept.automation_id]);
   const before =
     latest.toSorted((a, b) => b.started_at.getTime() - a.started_at.getTime())[0] ?? null;
@@ -145,6 +152,7 @@ export const startTest = async (
   const emails = requireTestable(definition);
   const { identityId } = await findSubject(scope, profileId);
   const event = await findTrigger(scope, profileId, definition);
+  await requireUndeleted(scope, kept.automation_id);
   await insertRuns(scope, [
     {
       run_id: runId,

@@ -4,7 +4,7 @@ import type { Deps } from '../base/deps.ts';
 import * as providers from '../providers/providers.ts';
 import type { Allowance, Ready } from '../providers/providers.ts';
 import { cancelIfGone } from './gone.ts';
-import { cancelArchived } from './halts.ts';
+import { cancelHalted } from './halts.ts';
 import { claimSends, putOffSends } from './queries.ts';
 import type { Claimed } from './queries.ts';
 import { RAMP_POSTPONED_MAX, resendUnknown, waitForRamp } from './wait_queries.ts';
@@ -40,7 +40,7 @@ const leaveKept = async (
 ): Promise<readonly Claimed[]> => {
   const asked = claimed.flatMap((one) => (one.may_be_limited ? [one.send_id] : []));
   if (asked.length === 0) return claimed;
-  const ended = await cancelArchived(scope, asked);
+  const ended = await cancelHalted(scope, asked);
   const putOff = await putOffSends(scope, asked, owner);
   return claimed.filter(({ send_id }) => !ended.has(send_id) && !putOff.has(send_id));
 };

@@ -1,8 +1,11 @@
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 
+/** Why nothing of an automation is handed over for good. */
+export const ENDS = ['automation_archived', 'automation_deleted'] as const;
+export type End = (typeof ENDS)[number];
 /** Why nothing of an automation is handed over: for as long as it is paused, or for good. */
-export type Halt = 'automation_paused' | 'automation_archived';
+export type Halt = 'automation_paused' | End;
 
 export const insertHalt = ({ tx, projectId }: Scope, automationId: string, stop: Halt) =>
   tx.query(sql.unsafe`
@@ -62,6 +65,6 @@ export const releasePaused = async (
   return rowCount;
 };
 
-/** Returns the ids of queued sends of an automation that is archived, at most `sendsMax`. */
+/** Returns the ids of queued sends of an automation, at most `sendsMax`. */
 export const queuedToCancel = (scope: Scope, automationId: string, sendsMax: number) =>
   queuedOf(scope, automationId, { reason: null, sendsMax });

@@ -37,7 +37,7 @@ export const Send = z
           '`frequency_cap`, `unconfirmed_budget`, `ramp`, `automation_paused`, or the failure after which it is ' +
           'tried again. Of one that is `unknown` `restored`, where a backup was restored since it was queued. ' +
           'Of one that is `cancelled` `frequency_cap`, `unconfirmed_address`, `recipient_cap`, ' +
-          '`automation_archived` or `provider_deleted`, where that blocked its hand-off.',
+          '`automation_archived`, `automation_deleted` or `provider_deleted`, where that blocked its hand-off.',
       }),
     status_fix: z.string().nullable().meta({
       description:

@@ -5,6 +5,7 @@ import { EndedSend } from './ended_queries.ts';
 /** Why a send that waits is not handed over any more; `delivery.end_for` says as what it ends. */
 type Stop =
   | 'automation_archived'
+  | 'automation_deleted'
   | 'cancelled'
   | 'erased'
   | 'expired'

@@ -6,11 +6,16 @@ import { task } from '../../src/base/task.ts';
 
 const Payload = z.strictObject({ project_id: z.uuid(), automation_id: z.uuid() });
 
-/** Continues the commands on an automation. Safe to repeat: what is done is not found again. */
+/**
+ * Continues the commands on an automation. Safe to repeat: what is done is not found again. A deleted automation is
+ * shown nowhere, so the log says how far its deletion is.
+ */
 export default task(Payload, async ({ project_id, automation_id }, deps) => {
-  const { isMore } = await inProject(deps, project_id, (scope) =>
+  const { isMore, deleted } = await inProject(deps, project_id, (scope) =>
     automations.continueCommands(scope, automation_id),
   );
+  if (deleted !== null)
+    deps.log.info({ automation_id, deleted, isMore }, 'rows of a deleted automation deleted');
   await giveHints(deps, [
     automations.advanceHint(project_id),
     ...(isMore ? [automations.commandHint(project_id, automation_id)] : []),

@@ -44,6 +44,7 @@ export const editorChanges: Record<string, Change> = {
   'automations.pause': onAutomation('pause'),
   'automations.resume': onAutomation('resume'),
   'automations.archive': onAutomation('archive'),
+  'automations.delete': change(`DELETE ${AUTOMATION}`, () => ({ automationId })),
   'automations.move': onAutomation('move'),
   'automations.retry': onAutomation('retry'),
   'automations.start': change(`POST ${AUTOMATION}/runs`, async (given) => ({

@@ -103,6 +103,7 @@ export const roleTable: Record<string, `${ProcedureType} ${Needs}`> = {
   'automations.pause': 'mutation editor',
   'automations.resume': 'mutation editor',
   'automations.archive': 'mutation editor',
+  'automations.delete': 'mutation editor',
   'automations.move': 'mutation editor',
   'automations.runs': 'query viewer',
   'automations.explain': 'query viewer',

@@ -3,9 +3,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { changeLife } from '../../src/automations/acts.ts';
 import { advance } from '../../src/automations/advance.ts';
-import { continueCommand, PIECE_ROWS_MAX } from '../../src/automations/commands/commands.ts';
-import { insertCommand, listCommands } from '../../src/automations/commands/queries.ts';
-import type { CommandKind } from '../../src/automations/commands/queries.ts';
+import { PIECE_ROWS_MAX } from '../../src/automations/commands/commands.ts';
+import { insertCommand } from '../../src/automations/commands/queries.ts';
 import {
   activate,
   addVersion,
@@ -24,46 +23,13 @@ import { testDatabase } from '../support/database.ts';
 import { httpsSink } from '../support/https_sink.ts';
 import { asWorker } from '../support/work_on.ts';
 import { activation, doors } from './doors.ts';
-import { withEndpoint } from './with_endpoint.ts';
+import { waiting, withPeople as openPeople } from './with_people.ts';
 import { note } from './with_segments.ts';
 
 const database = testDatabase();
 const sink = httpsSink({ usually: () => ({ status: 204 }) });
 const MORE_THAN_A_PIECE = PIECE_ROWS_MAX + 1;
-
-const waiting = (more: NewDefinition['steps'] = {}): NewDefinition => ({
-  trigger: { kind: 'event', event: 'trial_started' },
-  settings: { re_entry: 'every_time' },
-  entry: 'at',
-  steps: { at: { kind: 'delay', duration: 'P1D', next: 'told' }, told: note(), ...more },
-});
-
-/** An automation with so many people at its delay, all of them copies of one run. */
-const withPeople = async (people: number) => {
-  const world = await withEndpoint(database, sink);
-  const id = await world.activate(waiting());
-  await world.happen('trial_started');
-  await database.owner.query(
-    `insert into automations.runs (project_id, run_id, automation_id, version, identity_id, entry_key, status,
-      step_id, wake_at, waits_until, started_at, source)
-    select project_id, gen_random_uuid(), automation_id, version, identity_id, 'copy ' || copy, status, step_id,
-      wake_at, waits_until, started_at, source
-    from automations.runs cross join generate_series(2, $2) as copy where automation_id = $1`,
-    [id, people],
-  );
-  const count = async (column: 'status' | 'version'): Promise<Record<string, number>> => {
-    const { rows } = await database.owner.query<{ value: string; runs: number }>(
-      `select ${column}::text as value, count(*)::integer as runs from automations.runs
-      where automation_id = $1 group by 1 order by 1`,
-      [id],
-    );
-    return Object.fromEntries(rows.map(({ value, runs }) => [value, runs]));
-  };
-  const { within } = world;
-  const proceed = (kind: CommandKind) => within((scope) => continueCommand(scope, id, kind));
-  const commands = () => within((scope) => listCommands(scope, id));
-  return { ...world, id, count, proceed, commands };
-};
+const withPeople = (people: number) => openPeople(database, sink, people);
 type World = Awaited<ReturnType<typeof withPeople>>;
 
 const freezeAll = (id: string) =>

@@ -8,7 +8,7 @@ import type { Comparison } from './measure.ts';
 
 const RUNS = 1_000_000;
 const FEW_RUNS = 1_000;
-const COMMANDS = ['pause', 'resume', 'move', 'archive'] as const;
+const COMMANDS = ['pause', 'resume', 'move', 'archive', 'delete'] as const;
 const SECOND_MS = 1_000;
 
 const DEFINITION: NewDefinition = {
@@ -28,19 +28,22 @@ const openWorld = async () => {
   await installation.start('worker');
   const ask = <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
     withClient(installation.url, async (client) => (await client.query<Row>(text, values)).rows);
-  const post = async (path: string, body: object = {}): Promise<Response> => {
+  const call = async (method: string, path: string, body: object = {}): Promise<Response> => {
     const response = await fetch(`http://127.0.0.1:${port}/v1/automations/${path}`, {
-      method: 'POST',
+      method,
       headers: {
         authorization: `Bearer ${project.server_key}`,
         'content-type': 'application/json',
       },
-      body: JSON.stringify(body),
+      body: method === 'POST' ? JSON.stringify(body) : null,
     });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
     return response;
   };
-  return { installation, projectId: project.project_id, ask, post };
+  const post = (path: string, body: object = {}) => call('POST', path, body);
+  const command = (automationId: string, kind: (typeof COMMANDS)[number]) =>
+    kind === 'delete' ? call('DELETE', automationId) : post(`${automationId}/${kind}`);
+  return { installation, projectId: project.project_id, ask, post, command };
 };
 type World = Awaited<ReturnType<typeof openWorld>>;
 
@@ -64,13 +67,13 @@ const fill = async ({ installation, projectId, ask, post }: World, runs: number)
 };
 
 /** The longest that one of the commands takes to answer, each with the pieces of those before it still under way. */
-const longest = async ({ post }: World, automationId: string): Promise<number> => {
+const longest = async ({ command }: World, automationId: string): Promise<number> => {
   const took: number[] = [];
-  for (const command of COMMANDS) {
+  for (const kind of COMMANDS) {
     const startedAt = performance.now();
-    await (await post(`${automationId}/${command}`)).arrayBuffer();
+    await (await command(automationId, kind)).arrayBuffer();
     took.push(performance.now() - startedAt);
-    console.log(`  ${command}: ${Math.round(took.at(-1) ?? NaN)} ms`);
+    console.log(`  ${kind}: ${Math.round(took.at(-1) ?? NaN)} ms`);
   }
   return Math.max(...took);
 };

@@ -281,6 +281,28 @@ describe('automations in a browser', () => {
     expect(complaints).toEqual([]);
   }, 90_000);
 
+  test('an automation is deleted once that is confirmed, and its page says that there is none', async () => {
+    const id = await made('Old news');
+    await ask('POST', `/v1/automations/${id}/archive`);
+    const { page, complaints } = await openPage(`/${id}`);
+    const begin = async () => {
+      await page.getByRole('button', { name: 'More' }).click();
+      await page.getByRole('menuitem', { name: 'Delete' }).click();
+      await page.getByRole('alertdialog').getByText('stay in the send log').waitFor();
+    };
+    await begin();
+    await expectAccessible(page, 'the question before a deletion');
+    await page.getByRole('button', { name: 'No', exact: true }).click();
+    expect((await ask('GET', `/v1/automations/${id}`)).status).toBe(200);
+    await begin();
+    await page.getByRole('button', { name: 'Yes, delete it' }).click();
+    await page.getByText('No automation yet').waitFor();
+    expect((await ask('GET', `/v1/automations/${id}`)).status).toBe(404);
+    await page.goto(pathOf(`/${id}`));
+    await page.getByText('It may have been deleted').waitFor();
+    expect(complaints).toEqual([]);
+  }, 60_000);
+
   test('a ready automation becomes a draft with one click, and can be given a name of its own', async () => {
     await prepare();
     const { page, complaints } = await openPage();

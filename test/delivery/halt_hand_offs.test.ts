@@ -1,6 +1,6 @@
 // An automation that is paused or archived: nothing of it is handed over.
 import { expect, test } from 'vitest';
-import { cancelArchived, cancelQueued, goOnSending, haltSends } from '../../src/delivery/halts.ts';
+import { cancelHalted, cancelQueued, goOnSending, haltSends } from '../../src/delivery/halts.ts';
 import { releasePaused } from '../../src/delivery/halt_queries.ts';
 import type { Halt } from '../../src/delivery/halt_queries.ts';
 import { putOffSends } from '../../src/delivery/queries.ts';
@@ -80,27 +80,33 @@ test('one that is paused after the claim is not begun, whatever else keeps it', 
   expect(await sends.begin(both)).toBe('expired');
 });
 
-test('of an archived one nothing is begun: it is cancelled, and says why', async () => {
-  const { sends, person, leased, halt, putOff } = opened();
-  const [begun, claimed, tried] = [
-    await leased(await person()),
-    await leased(await person()),
-    await leased(await person(), { isTest: true }),
-  ];
-  for (const send of [begun, claimed, tried]) await halt(send, 'automation_archived');
-  expect(await sends.begin(begun)).toBe('cancelled');
-  expect(await putOff(claimed, tried)).toEqual([]);
-  const ids = [claimed, tried].map(({ sendId }) => sendId);
-  expect(await sends.within((scope) => cancelArchived(scope, ids))).toEqual(
-    new Set([claimed.sendId]),
-  );
-  for (const { sendId } of [begun, claimed])
-    expect(await sends.read(sendId)).toMatchObject({
-      status: 'cancelled',
-      status_reason: 'automation_archived',
-    });
-  expect(await sends.begin(tried)).toBe('handing_off');
-});
+test.each([
+  ['archived', 'automation_archived'],
+  ['deleted', 'automation_deleted'],
+] as const)(
+  'of an automation that is %s nothing is begun: it is cancelled, and says why',
+  async (_, stop) => {
+    const { sends, person, leased, halt, putOff } = opened();
+    const [begun, claimed, tried] = [
+      await leased(await person()),
+      await leased(await person()),
+      await leased(await person(), { isTest: true }),
+    ];
+    for (const send of [begun, claimed, tried]) await halt(send, stop);
+    expect(await sends.begin(begun)).toBe('cancelled');
+    expect(await putOff(claimed, tried)).toEqual([]);
+    const ids = [claimed, tried].map(({ sendId }) => sendId);
+    expect(await sends.within((scope) => cancelHalted(scope, ids))).toEqual(
+      new Set([claimed.sendId]),
+    );
+    for (const { sendId } of [begun, claimed])
+      expect(await sends.read(sendId)).toMatchObject({
+        status: 'cancelled',
+        status_reason: stop,
+      });
+    expect(await sends.begin(tried)).toBe('handing_off');
+  },
+);
 
 test('what waited goes on when its automation does, in the order in which it was planned', async () => {
   const { sends, person, plan, halt, goOn, release, putOff, claimed } = opened();
@@ -174,7 +180,10 @@ test('queued email of an archived automation is cancelled in pieces, that of oth
   const tried = await plan(await person(), { automationId, providerId, isTest: true });
   await insertBareProvider(database, projectId, providerId);
   await halt(first, 'automation_archived');
-  const cancel = () => sends.within((scope) => cancelQueued(scope, automationId, 1));
+  const cancel = () =>
+    sends.within((scope) =>
+      cancelQueued(scope, automationId, { stop: 'automation_archived', sendsMax: 1 }),
+    );
   expect([await cancel(), await cancel(), await cancel()]).toEqual([1, 1, 0]);
   for (const { sendId } of [first, second])
     expect(await sends.read(sendId)).toMatchObject({

@@ -88,7 +88,7 @@ export class Decisions {
       });
   }
 
-  /** An automation is made, begins to send, is stopped, goes on, and ends or not. */
+  /** An automation is made, begins to send, is stopped, goes on, ends or not, and is deleted or not. */
   async #automate(): Promise<void> {
     const { random } = this.#within;
     if (!this.#hasRoom('automation')) return;
@@ -113,6 +113,16 @@ export class Decisions {
         path: `/v1/automations/${made.id}/${act}`,
         body: {},
         key: crypto.randomUUID(),
+      });
+    if (random.isLucky(0.5))
+      await this.#change(made, 'gone', {
+        kind: 'automation deleted',
+        method: 'DELETE',
+        path: `/v1/automations/${made.id}`,
+        body: undefined,
+        isEach: true,
+        // It was, by a try whose answer was lost.
+        mayBe: [404],
       });
   }
 

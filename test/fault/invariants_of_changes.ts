@@ -116,7 +116,8 @@ const STANDS: Record<Made['what'], string> = {
   key: `select key_id as id, case when revoked_at is null then 'live' else 'revoked' end as stands
     from projects.api_keys`,
   provider: 'select provider_id as id, display_name as stands from providers.providers',
-  automation: 'select automation_id as id, status as stands from automations.automations',
+  automation: `select automation_id as id, status as stands from automations.automations
+    where status <> 'deleting'`,
 };
 const GONE = 'gone';
 

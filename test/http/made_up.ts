@@ -25,6 +25,7 @@ const STANDS: Record<string, string> = {
   simulation: 'draft',
   segment: 'active',
   retry: 'active',
+  delete: 'active',
 };
 /** A template that no automation sends, so that it can be archived. */
 const TEMPLATE_ID = '019a9f0c-6c00-7cc3-98c4-0000000000ff';
@@ -174,10 +175,12 @@ export const madeUpFor = (database: TestDatabase, api: TestApi) => {
     (await call('POST', '/v1/segments', body)).body.id as string;
 
   /** The path with what is there in it. */
-  const pathOf = ({ path }: Pick<Endpoint, 'path'>): string =>
+  const pathOf = ({ path, method }: Pick<Endpoint, 'path' | 'method'>): string =>
     path
-      .replace(/automations\/\{id\}(?:\/(\w+))?/, (text, verb = '') =>
-        text.replace('{id}', idOf(verb as string)),
+      .replace(
+        /automations\/\{id\}(?:\/(\w+))?/,
+        (text, verb = method === 'DELETE' ? 'delete' : '') =>
+          text.replace('{id}', idOf(verb as string)),
       )
       .replace('templates/{id}', `templates/${TEMPLATE_ID}`)
       .replace('{version}', '1')

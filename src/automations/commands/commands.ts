@@ -6,6 +6,7 @@ import { countInsideUpTo } from '../life_queries.ts';
 import { readClock } from '../run_queries.ts';
 import { endRuns } from '../stand_queries.ts';
 import { commonSteps } from './common_steps.ts';
+import { deletePiece } from './delete_piece.ts';
 import {
   countChanged,
   deleteCommands,
@@ -16,7 +17,7 @@ import {
 import type { Command, CommandKind } from './queries.ts';
 import { holdMovable, holdUnended, moveRuns, thawRuns } from './run_queries.ts';
 
-/** How many runs, and how many sends, one transaction of a command changes. */
+/** How many rows of a kind one transaction of a command changes: runs, sends, and of a delete each other kind. */
 export const PIECE_ROWS_MAX = 1_000;
 
 /** Wakes a worker to continue the commands on an automation. */
@@ -52,7 +53,10 @@ const endSome = async (scope: Scope, { automation_id: automationId }: Command): 
   sum([
     await endRunsOf(scope, automationId, false),
     await endRunsOf(scope, automationId, true),
-    await delivery.cancelQueued(scope, automationId, PIECE_ROWS_MAX),
+    await delivery.cancelQueued(scope, automationId, {
+      stop: 'automation_archived',
+      sendsMax: PIECE_ROWS_MAX,
+    }),
   ]);
 
 const moveSome = async (
@@ -76,34 +80,44 @@ const moveSome = async (
   return { changed, isMore: changed === PIECE_ROWS_MAX };
 };
 
-const PIECES = { resume: resumeSome, archive: endSome, move: moveSome };
+const deleteSome = (scope: Scope, { automation_id: automationId }: Command): Promise<Piece> =>
+  deletePiece(scope, automationId, PIECE_ROWS_MAX);
+
+const PIECES = { resume: resumeSome, archive: endSome, move: moveSome, delete: deleteSome };
 
 /**
- * Changes the next runs and sends of a command, at most PIECE_ROWS_MAX of each. Returns whether there are more. Safe to
- * repeat: what is done is not found again, and a command that another replaced is over.
+ * Changes the next rows of a command, at most PIECE_ROWS_MAX of a kind. Returns whether there are more, and how many
+ * were changed so far. Safe to repeat: what is done is not found again, and a command that another replaced is over.
  */
 export const continueCommand = async (
   scope: Scope,
   automationId: string,
   kind: CommandKind,
-): Promise<{ isMore: boolean }> => {
+): Promise<Piece> => {
   const command = await holdCommand(scope, automationId, kind);
-  if (command === null) return { isMore: false };
+  if (command === null) return { isMore: false, changed: 0 };
   const { changed, isMore } = await PIECES[kind](scope, command);
   if (isMore) await countChanged(scope, automationId, { kind, changed });
   else await deleteCommands(scope, automationId, [kind]);
-  return { isMore };
+  return { isMore, changed: command.changed + changed };
 };
 
-/** The same for each command on an automation that is not done. */
+/**
+ * The same for each command on an automation that is not done. Returns also how many rows a deletion has deleted so
+ * far; null where there is none.
+ */
 export const continueCommands = async (
   scope: Scope,
   automationId: string,
-): Promise<{ isMore: boolean }> => {
+): Promise<{ isMore: boolean; deleted: number | null }> => {
   let isMore = false;
-  for (const { kind } of await listCommands(scope, automationId))
-    isMore = (await continueCommand(scope, automationId, kind)).isMore || isMore;
-  return { isMore };
+  let deleted: number | null = null;
+  for (const { kind } of await listCommands(scope, automationId)) {
+    const continued = await continueCommand(scope, automationId, kind);
+    isMore ||= continued.isMore;
+    if (kind === 'delete') deleted = continued.changed;
+  }
+  return { isMore, deleted };
 };
 
 /** Begins a command with its first piece: an automation with few people inside is done at once. */
@@ -115,3 +129,7 @@ export const beginCommand = async (
   await insertCommand(scope, automationId, command);
   await continueCommand(scope, automationId, command.kind);
 };
+
+/** Begins a deletion, all of which is left to jobs: its pieces wait for transactions that use the rows. */
+export const beginDeletion = (scope: Scope, automationId: string) =>
+  insertCommand(scope, automationId, { kind: 'delete' });

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { sql } from '../../base/db.ts';
 import type { Scope } from '../../base/db.ts';
 
-/** The commands whose effect on runs and sends is written in pieces. */
-export const COMMAND_KINDS = ['resume', 'archive', 'move'] as const;
+/** The commands of an automation that stays, whose effect on runs and sends is written in pieces. */
+export const SHOWN_COMMAND_KINDS = ['resume', 'archive', 'move'] as const;
+/** All commands that are written in pieces. */
+export const COMMAND_KINDS = [...SHOWN_COMMAND_KINDS, 'delete'] as const;
 export type CommandKind = (typeof COMMAND_KINDS)[number];
 
 const Command = z.strictObject({
@@ -12,7 +14,7 @@ const Command = z.strictObject({
   /** The version that a move is to; null of other commands. */
   to_version: z.int().nullable(),
   requested_at: z.date(),
-  /** How many runs and sends have been written so far. */
+  /** How many rows have been written so far. */
   changed: z.int(),
 });
 export type Command = z.output<typeof Command>;
@@ -47,11 +49,21 @@ export const deleteCommands = (
     and kind = any (${sql.array([...kinds], 'text')})
   `);
 
-/** Reads a command and locks it until the transaction ends; null where it is done. */
+/** A deletion replaces all other commands: their rows go with that of the automation. */
+const isInForce = (projectId: string, automationId: string) => sql.fragment`(
+  kind = 'delete' or not exists (
+    select from automations.commands as deletion
+    where deletion.project_id = ${projectId} and deletion.automation_id = ${automationId}
+    and deletion.kind = 'delete'
+  )
+)`;
+
+/** Reads a command and locks it until the transaction ends; null where it is done or replaced. */
 export const holdCommand = ({ tx, projectId }: Scope, automationId: string, kind: CommandKind) =>
   tx.maybeOne(sql.type(Command)`
     select ${columns} from automations.commands
     where project_id = ${projectId} and automation_id = ${automationId} and kind = ${kind}
+    and ${isInForce(projectId, automationId)}
     for update
   `);
 
@@ -65,10 +77,10 @@ export const countChanged = (
     where project_id = ${projectId} and automation_id = ${automationId} and kind = ${kind}
   `);
 
-/** Lists the commands of an automation that are not done. */
+/** Lists the commands of an automation that are neither done nor replaced. */
 export const listCommands = ({ tx, projectId }: Scope, automationId: string) =>
   tx.any(sql.type(Command)`
     select ${columns} from automations.commands
-    where project_id = ${projectId} and automation_id = ${automationId}
+    where project_id = ${projectId} and automation_id = ${automationId} and ${isInForce(projectId, automationId)}
     order by requested_at, kind
   `);

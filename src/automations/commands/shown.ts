@@ -1,21 +1,22 @@
 import { z } from 'zod';
 import { PEOPLE_AT_STEP_MAX } from '../life_queries.ts';
-import { COMMAND_KINDS } from './queries.ts';
+import { SHOWN_COMMAND_KINDS } from './queries.ts';
 import type { Command } from './queries.ts';
 
 export const ShownCommand = z.strictObject({
-  kind: z.enum(COMMAND_KINDS),
+  kind: z.enum(SHOWN_COMMAND_KINDS),
   to_version: z.int().nullable().meta({ description: 'Of a move.' }),
   requested_at: z.iso.datetime(),
   changed: z.int().meta({ description: 'Runs and sends written so far.' }),
 });
 
-export const toShownCommand = ({ kind, to_version, requested_at, changed }: Command) => ({
-  kind,
-  to_version,
-  requested_at: requested_at.toISOString(),
-  changed,
-});
+/** Serializes commands. A deleted automation is not shown, and neither is its deletion. */
+export const toShownCommands = (commands: readonly Command[]) =>
+  commands.flatMap(({ kind, to_version, requested_at, changed }) =>
+    kind === 'delete'
+      ? []
+      : [{ kind, to_version, requested_at: requested_at.toISOString(), changed }],
+  );
 
 const people = z.int().nonnegative();
 

@@ -80,7 +80,7 @@ export const AutomationPage = () => {
       {isPending && <Loading />}
       {isNotFound(error) && (
         <Empty isPage title="There is no such automation">
-          Look for it in the list.
+          It may have been deleted. Look for it in the list.
         </Empty>
       )}
       {error !== null && !isNotFound(error) && !data && <Failed error={error} />}

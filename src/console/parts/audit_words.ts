@@ -50,6 +50,7 @@ const named: Record<string, readonly string[]> = {
   'Paused an automation': ['automations.pause', 'POST /v1/automations/:id/pause'],
   'Resumed an automation': ['automations.resume', 'POST /v1/automations/:id/resume'],
   'Archived an automation': ['automations.archive', 'POST /v1/automations/:id/archive'],
+  'Deleted an automation': ['automations.delete', 'DELETE /v1/automations/:id'],
   'Moved people to the active version': ['automations.move', 'POST /v1/automations/:id/move'],
   'Started an automation for one person': ['automations.start', 'POST /v1/automations/:id/runs'],
   'Tried an automation': ['automations.test', 'POST /v1/automations/:id/test'],

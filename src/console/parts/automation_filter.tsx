@@ -1,6 +1,7 @@
 import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { isNotFound } from '../api.ts';
 import { automation, automationChoices } from '../automation_queries.ts';
 
 type Props = {
@@ -15,13 +16,18 @@ type Props = {
 export const AutomationFilter = ({ projectId, chosen, onChoose, width }: Props) => {
   const [isWanted, setIsWanted] = useState(false);
   const { data: choices } = useQuery({ ...automationChoices(projectId), enabled: isWanted });
-  const { data: own } = useQuery({
+  const { data: own, error } = useQuery({
     ...automation(projectId, chosen ?? ''),
     enabled: chosen !== undefined,
     refetchInterval: false,
   });
   const isOther = own !== undefined && !choices?.items.some(({ id }) => id === own.id);
-  const known = [...(isOther ? [own] : []), ...(choices?.items ?? [])];
+  const isDeleted = chosen !== undefined && isNotFound(error);
+  const known = [
+    ...(isOther ? [own] : []),
+    ...(isDeleted ? [{ id: chosen, name: 'A deleted automation' }] : []),
+    ...(choices?.items ?? []),
+  ];
   return (
     <Select
       label="Automation"

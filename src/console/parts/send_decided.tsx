@@ -53,7 +53,8 @@ const Automation = ({
   send: { profile_id: person, step_id },
   automationId,
 }: Props & { automationId: string }) => {
-  const { data } = useQuery({ ...automation(projectId, automationId), ...ONCE });
+  const { data, error } = useQuery({ ...automation(projectId, automationId), ...ONCE });
+  if (isNotFound(error)) return 'an automation that was deleted';
   return (
     <>
       <AutomationLink projectId={projectId} automationId={automationId} person={person}>
