@@ -1,5 +1,5 @@
---! Previous: sha1:c5dc988012d538f9a50f784b059a094b4686c98a
---! Hash: sha1:99e86917bbd29a9f0b1856408c4627ae36ea4858
+--! Previous: sha1:233488687053d4e73e786226f630c18685e577d1
+--! Hash: sha1:d47a6c5133f62c953e0279d9608e93befecaac76
 --! Message: automations_are_deleted_in_pieces
 
 -- Enter migration here
