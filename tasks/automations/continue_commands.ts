@@ -15,7 +15,10 @@ export default task(Payload, async ({ project_id, automation_id }, deps) => {
     automations.continueCommands(scope, automation_id),
   );
   if (deleted !== null)
-    deps.log.info({ automation_id, deleted, isMore }, 'rows of a deleted automation deleted');
+    deps.log.info(
+      { automation_id, deleted, is_more: isMore },
+      'rows of a deleted automation deleted',
+    );
   await giveHints(deps, [
     automations.advanceHint(project_id),
     ...(isMore ? [automations.commandHint(project_id, automation_id)] : []),

@@ -114,7 +114,8 @@ test('200: a send whose outcome was unknown is not sent again', async () => {
   await remove(id);
   await finish(id);
   await database.owner.query(
-    `update delivery.sends set status = 'queued', status_reason = null, due_at = now() where automation_id = $1`,
+    `update delivery.sends set status = 'queued', status_reason = null,
+      due_at = now() - interval '1 second' where automation_id = $1`,
     [id],
   );
   expect(await handOver(id)).toMatchObject(CANCELLED);
@@ -125,7 +126,8 @@ test('200: email that a worker plans while it is deleted does not go', async () 
   await ask('POST', '/v1/events', { event: 'trial_started', external_id: 'ann' });
   await api.processEvents();
   await database.owner.query(
-    `update automations.runs set status = 'active', step_id = 'mail', wake_at = now(), waits_until = null
+    `update automations.runs set status = 'active', step_id = 'mail', wake_at = now() - interval '1 second',
+      waits_until = null
     where automation_id = $1`,
     [id],
   );

@@ -289,6 +289,8 @@ describe('automations in a browser', () => {
       await page.getByRole('button', { name: 'More' }).click();
       await page.getByRole('menuitem', { name: 'Delete' }).click();
       await page.getByRole('alertdialog').getByText('stay in the send log').waitFor();
+      // It fades, without its items.
+      await page.getByRole('menu').waitFor({ state: 'detached' });
     };
     await begin();
     await expectAccessible(page, 'the question before a deletion');
