@@ -1218,7 +1218,7 @@ create table delivery.sends (
   budget_window       timestamptz(3),
   firm_bounced_at     timestamptz(3),
   soft_bounced_at     timestamptz(3),
-  priority            smallint not null default 1,
+  priority            smallint not null default 2,
   content_removed_at  timestamptz(3),
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
@@ -1327,6 +1327,7 @@ create function delivery.choose_due(
   provider_id uuid,
   sends_max integer,
   marketing_max integer,
+  pages_max integer,
   at timestamptz
 )
 returns uuid[]
@@ -1357,6 +1358,7 @@ create function delivery.claim_sends(
   owner text,
   sends_max integer,
   marketing_max integer,
+  pages_max integer,
   lease_for interval
 )
 returns table (

@@ -5,8 +5,8 @@ import * as providers from '../providers/providers.ts';
 import type { Allowance, Ready } from '../providers/providers.ts';
 import { cancelIfGone } from './gone.ts';
 import { cancelHalted } from './halts.ts';
-import { claimSends, putOffSends } from './queries.ts';
-import type { Claimed } from './queries.ts';
+import { claimSends, putOffSends } from './claim_queries.ts';
+import type { Claimed } from './claim_queries.ts';
 import { RAMP_POSTPONED_MAX, resendUnknown, waitForRamp } from './wait_queries.ts';
 
 /** After so long others may claim what is not begun, also when its owner died: well within a minute. */
@@ -21,12 +21,13 @@ export type Taken = {
   isMore: boolean;
 };
 
-/** What a claim takes at most, and how many of that may be marketing email. */
+/** What a claim takes at most, and how much of that may be marketing email, and email that pages caused. */
 export type Wanted = {
   providerId: string;
   owner: string;
   sendsMax: number;
   marketingMax: number;
+  pagesMax: number;
 };
 
 /**
@@ -60,7 +61,7 @@ const postponeRamped = async (
 export const takeSends = (
   deps: Deps,
   projectId: string,
-  { providerId, owner, sendsMax: most, marketingMax: mostMarketing }: Wanted,
+  { providerId, owner, sendsMax: most, marketingMax: mostMarketing, pagesMax }: Wanted,
 ): Promise<Taken | null> =>
   inProject(deps, projectId, async (scope) => {
     const ready = await providers.findReady(scope, providerId);
@@ -71,7 +72,8 @@ export const takeSends = (
     const allowance = await providers.allow(scope, providerId);
     const sendsMax = Math.min(most, allowance.sends);
     const marketingMax = Math.min(sendsMax, mostMarketing, allowance.marketing);
-    const claim = { providerId, owner, sendsMax, marketingMax, leaseSeconds: LEASE_SECONDS };
+    const bounds = { sendsMax, marketingMax, pagesMax };
+    const claim = { providerId, owner, ...bounds, leaseSeconds: LEASE_SECONDS };
     if (sendsMax > 0) await resendUnknown(scope, providerId);
     const due = sendsMax > 0 ? await claimSends(scope, claim) : [];
     const postponed = await postponeRamped(scope, providerId, allowance);

@@ -2,7 +2,7 @@ import type { Scope } from '../base/db.ts';
 import type * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as rendering from '../rendering/rendering.ts';
-import type { Claimed } from './queries.ts';
+import type { Claimed } from './claim_queries.ts';
 
 /** What the template of a send may show, and what exists besides but is withheld from its address. */
 export type Context = rendering.KnownSample & { withheld: rendering.Sample | null };

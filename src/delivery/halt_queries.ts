@@ -32,7 +32,7 @@ const queuedOf = (
   { reason, sendsMax }: Queued,
 ) => sql.fragment`array(
   select queued.send_id from providers.providers as provider
-  cross join unnest('{0,1,2}'::integer[]) as lane (priority)
+  cross join generate_series(0, 5) as lane (priority)
   cross join lateral (
     select send.send_id from delivery.sends as send
     where send.project_id = ${projectId} and send.provider_id = provider.provider_id

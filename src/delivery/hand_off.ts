@@ -13,7 +13,7 @@ import type { HandOffLog } from './hand_off_log.ts';
 import { messageIdOf } from './message.ts';
 import type { OutcomeRow } from './hand_off_queries.ts';
 import type { Built } from './prepare.ts';
-import type { Claimed } from './queries.ts';
+import type { Claimed } from './claim_queries.ts';
 import type { RefusalStreak } from './refusal_streak.ts';
 import { RESEND_AFTER_SECONDS, retryAfterSeconds } from './retry.ts';
 

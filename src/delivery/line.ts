@@ -23,9 +23,9 @@ export class Line<Item> {
     return this.#urgent.length + this.#others.length;
   }
 
-  /** How many urgent items wait. */
-  get urgentCount(): number {
-    return this.#urgent.length;
+  /** How many urgent items wait, of those that match. */
+  urgentCount(isCounted: (item: Item) => boolean = ALWAYS): number {
+    return this.#urgent.filter(isCounted).length;
   }
 
   /** From when the next item may begin; null where none waits. */

@@ -15,7 +15,8 @@ import { keepContents } from './queries.ts';
 import { readBatch, templateKey } from './read_batch.ts';
 import type { BatchSources } from './read_batch.ts';
 import { cancelUnconfirmed, failRender } from './stop.ts';
-import type { Claimed, Content } from './queries.ts';
+import type { Claimed } from './claim_queries.ts';
+import type { Content } from './queries.ts';
 
 type PrepareDeps = Pick<Deps, 'config' | 'db' | 'keys' | 'resources'>;
 type Batch = {

@@ -5,7 +5,7 @@ import * as rendering from '../rendering/rendering.ts';
 import type { Template } from '../rendering/rendering.ts';
 import { toAddressee, toContext } from './context.ts';
 import type { Context } from './context.ts';
-import type { Claimed } from './queries.ts';
+import type { Claimed } from './claim_queries.ts';
 
 /** What the emails of a batch are made of. */
 export type BatchSources = {

@@ -16,7 +16,7 @@ import {
   OVERTAKING_SENDS_MAX,
   WAITING_SENDS_LOW,
 } from './provider_turns.ts';
-import type { Claimed } from './queries.ts';
+import type { Claimed } from './claim_queries.ts';
 import { RefusalStreak } from './refusal_streak.ts';
 import { sendHint } from './send_hint.ts';
 import { Turn } from './turn.ts';
@@ -61,6 +61,20 @@ const addAll = async (turning: Turning, turn: ProviderTurn, taken: Taken): Promi
   }
 };
 
+/** What a claim of all kinds takes at most: nothing that pages caused while their lanes hang. */
+const allOf = (turn: ProviderTurn) => {
+  const { claimMax } = turn.context.health;
+  const pagesMax = turn.arePagesHanging ? 0 : claimMax;
+  return { sendsMax: claimMax, marketingMax: claimMax, pagesMax };
+};
+
+/** The same of email that overtakes: transactional overtakes the rest, and other email overtakes that of pages. */
+const overtakingOf = ({ waits, arePagesHanging }: ProviderTurn) => ({
+  sendsMax: OVERTAKING_SENDS_MAX,
+  marketingMax: waits.others ? 0 : OVERTAKING_SENDS_MAX,
+  pagesMax: waits.ofPages || arePagesHanging ? 0 : OVERTAKING_SENDS_MAX,
+});
+
 /**
  * Claims once and adds what was claimed: all kinds of email, or only what overtakes the rest. Returns whether to claim
  * again: at once, or only after a hint.
@@ -73,10 +87,7 @@ const fillOnce = async (
   turn.mayOvertake = false;
   const { deps, health } = turn.context;
   const { projectId, providerId, owner } = turning;
-  const most =
-    kind === 'all'
-      ? { sendsMax: health.claimMax, marketingMax: health.claimMax }
-      : { sendsMax: OVERTAKING_SENDS_MAX, marketingMax: 0 };
+  const most = kind === 'all' ? allOf(turn) : overtakingOf(turn);
   const taken = await takeSends(deps, projectId, { providerId, owner, ...most });
   if (!taken) return 'done';
   const { allowance, claimed } = taken;
@@ -99,14 +110,15 @@ const fillOnce = async (
 };
 
 /**
- * Leaves a turn whose provider does not keep up. What waits for a lane is given back, and claimed again when one is
+ * Leaves a turn whose provider does not keep up. What waits for a lane is released, and claimed again when one is
  * free: messages of a relay that hangs would only fill the memory. Under a rate waiting is as it should be.
  */
 const leave = async (turn: ProviderTurn): Promise<boolean> => {
   const { context } = turn;
+  const isOfPages = turn.noteStall();
   turn.isLeft = turn.waitingCount > 0;
   context.health.claimMax = providers.LINKS_PER_PROVIDER_MAX;
-  if (!context.health.isPaced) await release(context, turn.drain());
+  if (isOfPages || !context.health.isPaced) await release(context, turn.drain());
   return false;
 };
 

@@ -37,6 +37,7 @@ export class Turn<Item, Context> {
   readonly #isOfPage: (item: Item) => boolean;
   #busy = 0;
   #busyForPages = 0;
+  #arePagesHanging = false;
   #ended = 0;
   #tracked = 0;
   #isFed = false;
@@ -67,9 +68,27 @@ export class Turn<Item, Context> {
     return this.#waiting.length;
   }
 
-  /** How many urgent items wait. */
+  /** How many urgent items wait that no page caused. */
   get urgentCount(): number {
-    return this.#waiting.urgentCount;
+    return this.#waiting.urgentCount((item) => !this.#isOfPage(item));
+  }
+
+  /** Whether items wait that a page caused, and whether any others do. */
+  get waits(): { ofPages: boolean; others: boolean } {
+    const isOther = (item: Item) => !this.#isOfPage(item);
+    return { ofPages: this.#waiting.has(this.#isOfPage), others: this.#waiting.has(isOther) };
+  }
+
+  /** Whether the lanes of pages hang: after such a stall, until a hand-off that a page caused ends. */
+  get arePagesHanging(): boolean {
+    return this.#arePagesHanging;
+  }
+
+  /** Notes that the provider does not keep up. Returns whether only lanes that pages may use are missing. */
+  noteStall(): boolean {
+    const isOfPages = this.#hasLane && this.waitingCount > 0 && !this.#waiting.has(this.#mayGo);
+    this.#arePagesHanging ||= isOfPages;
+    return isOfPages;
   }
 
   /** What there is of it: hand-offs that have begun, what waits for a lane, and what is tracked. */
@@ -184,6 +203,12 @@ export class Turn<Item, Context> {
     this.#watchers.notify();
   }
 
+  /** More of it may have been left behind. */
+  #endHanging(): void {
+    this.#arePagesHanging = false;
+    this.isAskedAgain = true;
+  }
+
   #clearTimer(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
@@ -198,6 +223,7 @@ export class Turn<Item, Context> {
     await this.#work(item, this).catch((error: unknown) => this.#errors.push(error));
     this.#busy -= 1;
     this.#busyForPages -= forPages;
+    if (forPages > 0 && this.#arePagesHanging) this.#endHanging();
     this.#ended += 1;
     this.#begin();
   }

@@ -42,8 +42,8 @@ export const resendUnknown = ({ tx, projectId }: Scope, providerId: string) =>
 export const RAMP_POSTPONED_MAX = 1_000;
 
 /** The priorities of marketing email, and of all email; `delivery.plan_send` writes them. */
-const MARKETING = [1, 2];
-const ALL = [0, ...MARKETING];
+const MARKETING = [2, 3, 4, 5];
+const ALL = [0, 1, ...MARKETING];
 
 const Due = z.strictObject({ send_ids: z.array(z.uuid()) });
 

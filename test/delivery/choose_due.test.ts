@@ -1,4 +1,5 @@
-// Transactional email overtakes marketing, triggered marketing overtakes bulk starts, automations take turns.
+// Transactional email overtakes marketing, triggered marketing overtakes bulk starts, each overtakes the same of pages,
+// and automations take turns.
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
@@ -7,10 +8,14 @@ import { newSend, sendsOf } from './one_send.ts';
 
 const database = testDatabase();
 
+const OF_PAGE = { browser_triggered: true, zone: 'UTC' } as const;
 const KINDS = {
   transactional: { category: 'transactional' },
   triggered: { category: 'marketing' },
   bulk: { category: 'marketing', isBulk: true },
+  'transactional of a page': { category: 'transactional', limits: OF_PAGE },
+  'triggered by a page': { category: 'marketing', limits: OF_PAGE },
+  'bulk of pages': { category: 'marketing', isBulk: true, limits: OF_PAGE },
 } as const satisfies Record<string, Partial<NewSend>>;
 type Kind = keyof typeof KINDS;
 
@@ -26,8 +31,8 @@ const makeQueue = () => {
       kindOf.set(send.sendId, name);
     }
   };
-  const claim = async (sendsMax: number, marketingMax = sendsMax) => {
-    const claimed = await sends.claim(providerId, { sendsMax, marketingMax });
+  const claim = async (sendsMax: number, marketingMax = sendsMax, pagesMax = sendsMax) => {
+    const claimed = await sends.claim(providerId, { sendsMax, marketingMax, pagesMax });
     const counts: Record<string, number> = {};
     for (const { send_id } of claimed) {
       const kind = kindOf.get(send_id) ?? 'another';
@@ -81,6 +86,52 @@ test('marketing is bounded alone: at none, at one, and at all', async () => {
   expect(await claim(10, 0)).toEqual({ transactional: 1 });
   expect(await claim(10, 1)).toEqual({ triggered: 1 });
   expect(await claim(10, 10)).toEqual({ triggered: 5 });
+});
+
+test('email of pages is claimed behind the same kind of others, and leaves to lower kinds what that does', async () => {
+  const { plan, claim } = makeQueue();
+  await plan('transactional of a page', 40);
+  await plan('triggered by a page', 40);
+  await plan('transactional', 40);
+  await plan('triggered', 40);
+  expect(await claim(64)).toEqual({
+    transactional: 36,
+    'transactional of a page': 12,
+    triggered: 12,
+    'triggered by a page': 4,
+  });
+});
+
+test('a new email of the automation whose emails of pages wait is not behind them', async () => {
+  const { plan, claim } = makeQueue();
+  const automationId = newId();
+  await plan('transactional of a page', 20, 'page', automationId);
+  await plan('transactional', 1, 'server', automationId);
+  expect(await claim(4)).toEqual({ server: 1, page: 3 });
+});
+
+test('email of pages is bounded alone: at none, at one, and at all, of each kind', async () => {
+  const { plan, claim } = makeQueue();
+  await plan('transactional of a page', 1);
+  await plan('triggered by a page', 1);
+  await plan('bulk of pages', 4);
+  await plan('bulk', 1);
+  expect(await claim(10, 10, 0)).toEqual({ bulk: 1 });
+  expect(await claim(10, 10, 1)).toEqual({ 'transactional of a page': 1 });
+  expect(await claim(10, 10, 2)).toEqual({ 'triggered by a page': 1, 'bulk of pages': 1 });
+  expect(await claim(10, 10, 10)).toEqual({ 'bulk of pages': 3 });
+});
+
+test('what email of pages may not take goes to others', async () => {
+  const { plan, claim } = makeQueue();
+  await plan('transactional of a page', 20);
+  await plan('transactional', 20);
+  await plan('bulk', 20);
+  expect(await claim(16, 16, 1)).toEqual({
+    transactional: 11,
+    'transactional of a page': 1,
+    bulk: 4,
+  });
 });
 
 test('with one place in a claim neither kind starves', async () => {

@@ -50,12 +50,15 @@ test.each([
   [{ browser_triggered: true as const, zone: 'UTC' }, false, true],
   [{ unconfirmed: UNCONFIRMED, zone: 'UTC' }, true, true],
 ])(
-  'of limits %j a claim says whether the address is unconfirmed (%s) and whether a page chose it (%s)',
+  'of limits %j a claim says whether the address is unconfirmed (%s) and whether a page chose it (%s), of all kinds',
   async (limits, is_unconfirmed, is_of_page) => {
     const sends = sendsOf(database, newId());
-    const send = newSend({ limits });
-    await sends.plan(send);
-    expect(await sends.claim(send.providerId)).toMatchObject([{ is_unconfirmed, is_of_page }]);
+    const providerId = newId();
+    await sends.plan(newSend({ providerId, limits, category: 'transactional' }));
+    for (const isBulk of [false, true])
+      await sends.plan(newSend({ providerId, limits, category: 'marketing', isBulk }));
+    const said = { is_unconfirmed, is_of_page };
+    expect(await sends.claim(providerId)).toMatchObject([said, said, said]);
   },
 );
 
@@ -118,7 +121,7 @@ test('a send is due to the very statement after the one that planned it', async 
         '${newId()}', '${providerId}', '${newId()}', 1, null, null, '\\x${addressKey.toString('hex')}',
         'ann@example.com', interval '1 hour', 'marketing');
       select count(*)::integer as claimed
-      from delivery.claim_sends('${projectId}', '${providerId}', 'one', 10, 10, interval '1 minute');
+      from delivery.claim_sends('${projectId}', '${providerId}', 'one', 10, 10, 10, interval '1 minute');
     `)) as unknown as { rows: { claimed: number }[] }[];
     claimedOf.push(results[1]?.rows[0]?.claimed ?? 0);
   }
@@ -146,10 +149,10 @@ test('a claim does not wait for sends that somebody is claiming', async () => {
   const { providerId } = await planMany(projectId, 3);
   const slow = await connectTo(database, projectId);
   await slow.query('begin');
-  await slow.query("select from delivery.claim_sends($1, $2, 'slow', 2, 2, interval '1 minute')", [
-    projectId,
-    providerId,
-  ]);
+  await slow.query(
+    "select from delivery.claim_sends($1, $2, 'slow', 2, 2, 2, interval '1 minute')",
+    [projectId, providerId],
+  );
   expect(await sends.claim(providerId)).toHaveLength(1);
   await slow.query('rollback');
   expect(await sends.claim(providerId, { owner: 'two' })).toHaveLength(2);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { cancelHalted, cancelQueued, goOnSending, haltSends } from '../../src/delivery/halts.ts';
 import { releasePaused } from '../../src/delivery/halt_queries.ts';
 import type { Halt } from '../../src/delivery/halt_queries.ts';
-import { putOffSends } from '../../src/delivery/queries.ts';
+import { putOffSends } from '../../src/delivery/claim_queries.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { insertBareProvider } from '../support/bare_provider.ts';

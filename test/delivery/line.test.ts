@@ -10,7 +10,7 @@ test('items go in the order in which they came, and urgent ones before them', ()
   const line = makeLine();
   line.add(['a', 'b'], AT_ONCE);
   line.add(['urgent 1', 'c', 'urgent 2'], AT_ONCE);
-  expect([line.length, line.urgentCount]).toEqual([5, 2]);
+  expect([line.length, line.urgentCount()]).toEqual([5, 2]);
   expect(takeAll(line)).toEqual(['urgent 1', 'urgent 2', 'a', 'b', 'c']);
   expect([line.length, line.take()]).toEqual([0, undefined]);
 });

@@ -12,6 +12,6 @@ test('each automation once, of this provider and priority', async () => {
   await plan(a, 2);
   await plan(newId(), 1, newId());
   for (const id of await plan(ended, 2)) await sends.update(id, "status = 'cancelled'");
-  expect(await list(1)).toEqual([a, b]);
-  expect([await list(0), await list(2)]).toEqual([[], []]);
+  expect(await list(2)).toEqual([a, b]);
+  expect([await list(0), await list(3)]).toEqual([[], []]);
 });

@@ -7,7 +7,8 @@ import { recordFacts } from '../../src/delivery/delivery.ts';
 import type { Fact } from '../../src/delivery/fact_queries.ts';
 import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import type { OutcomeRow } from '../../src/delivery/hand_off_queries.ts';
-import { claimSends, planSend } from '../../src/delivery/queries.ts';
+import { claimSends } from '../../src/delivery/claim_queries.ts';
+import { planSend } from '../../src/delivery/queries.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
 import { resendUnknown } from '../../src/delivery/wait_queries.ts';
 import type { EmailService } from '../../src/providers/providers.ts';
@@ -84,6 +85,7 @@ export const sendsOf = (database: TestDatabase, projectId: string) => {
         owner: OWNER,
         sendsMax: 100,
         marketingMax: 100,
+        pagesMax: 100,
         leaseSeconds: 60,
         ...claimed,
       }),

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { sendQueued } from '../../src/delivery/delivery.ts';
-import { putOffSends } from '../../src/delivery/queries.ts';
+import { putOffSends } from '../../src/delivery/claim_queries.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';

@@ -19,7 +19,7 @@ export const makeQueue = async (database: TestDatabase) => {
     (await client.query<{ ids: string[] }>(`select delivery.${call} as ids`, values)).rows[0]
       ?.ids ?? [];
   const take = (sendsMax: number, taken: string[] = []) =>
-    ask('take_due($1, $2, 1, $3, $4, now())', [projectId, providerId, taken, sendsMax]);
+    ask('take_due($1, $2, 2, $3, $4, now())', [projectId, providerId, taken, sendsMax]);
   const list = (priority: number) =>
     ask('list_queues($1, $2, $3)', [projectId, providerId, priority]);
   return { sends, plan, take, list };

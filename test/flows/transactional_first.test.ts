@@ -17,7 +17,7 @@ let mail: Mail;
 
 const plan = (recipient: string, category: 'transactional' | 'marketing') =>
   inProject(world.deps, world.project.project_id, (scope) =>
-    planSends(scope, mail, [recipient], category),
+    planSends(scope, mail, [recipient], { category }),
   );
 const wake = () => hint(world.deps, sendHint(world.project.project_id, mail.providerId));
 

@@ -62,17 +62,21 @@ const findServer = async (): Promise<Server> => {
 const makeTemplate = async (serverUrl: string): Promise<void> => {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
-  await client.query(`drop database if exists ${TEMPLATE} with (force)`);
-  await client.query(`create database ${TEMPLATE}`);
-  const url = databaseUrl(serverUrl, TEMPLATE);
-  await migrate({
-    config: { ...DEFAULTS, ownerDatabaseUrl: url },
-    keys: new Keys(Buffer.from(TEST_MASTER_KEY, 'hex')),
-  });
-  await waitUntilUnused(client, TEMPLATE);
-  await client.query('create extension if not exists pg_stat_statements').catch(() => {});
-  await client.query('select pg_stat_statements_reset()').catch(() => {});
-  await client.end();
+  try {
+    await client.query(`drop database if exists ${TEMPLATE} with (force)`);
+    await client.query(`create database ${TEMPLATE}`);
+    const url = databaseUrl(serverUrl, TEMPLATE);
+    await migrate({
+      config: { ...DEFAULTS, ownerDatabaseUrl: url },
+      keys: new Keys(Buffer.from(TEST_MASTER_KEY, 'hex')),
+    });
+    await client.query('create extension if not exists pg_stat_statements').catch(() => {});
+    await client.query('select pg_stat_statements_reset()').catch(() => {});
+  } finally {
+    // The migrator ends the process, without a word, when the server goes before its own connections.
+    await waitUntilUnused(client, TEMPLATE);
+    await client.end();
+  }
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

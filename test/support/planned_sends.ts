@@ -8,7 +8,9 @@ import { saveProvider } from '../../src/providers/providers.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import type { SmtpSink } from './smtp_sink.ts';
 
-/** What a send is made of: a record of a relay, a template, and somebody. */
+type Intent = Parameters<typeof delivery.plan>[1];
+
+/** What a send is made of: a record of a relay, a template, and a profile. */
 export type Mail = { providerId: string; templateId: string; profileId: string };
 
 export const makeMail = async (
@@ -27,12 +29,12 @@ export const makeMail = async (
   });
 };
 
-/** One send to each of them, all of one profile. */
+/** One send to each of them, all of one profile and one automation: a new one, if none is given. */
 export const planSends = async (
   scope: Scope,
   mail: Mail,
   recipients: readonly string[],
-  category?: 'transactional' | 'marketing',
+  given: Partial<Pick<Intent, 'category' | 'automationId' | 'limits'>> = {},
 ): Promise<void> => {
   const automationId = newId();
   for (const recipient of recipients)
@@ -46,6 +48,6 @@ export const planSends = async (
       eventId: newId(),
       eventOccurredAt: new Date(),
       recipient,
-      ...(category ? { category } : {}),
+      ...given,
     });
 };
