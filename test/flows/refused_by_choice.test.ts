@@ -78,3 +78,21 @@ test.each<[string, 'unconfirmed' | 'confirmed', 'rcpt' | 'body' | 'end', Action]
     expect(await settled(order, 1)).toEqual({ accepted: 1 });
   },
 );
+
+test(
+  'at a relay that respects case, another capitalization that a page signs up can suppress an address',
+  { timeout: TEST_TIMEOUT_MS },
+  async () => {
+    const NO_MAILBOX = { code: 550, text: '5.1.1 The email account does not exist' };
+    const isInCapitals = ({ to }: { to: string[] }) => String(to).includes('BEN@');
+    world.sink.play('rcpt', NO_MAILBOX, { when: isInCapitals });
+    const signUp = await mailing({ subject: 'Welcome', ...REMEMBER });
+    const order = await mailing({ subject: 'Your order', source: 'server' });
+    await asServer('/v1/identify', { external_id: 'ben', traits: { email: 'ben@shop.test' } });
+    const properties = { email: 'BEN@shop.test' };
+    await batch([{ event: signUp, anonymous_id: 'page-of-ben', properties }]);
+    expect(await settled(signUp, 1)).toEqual({ 'rejected/recipient_refused': 1 });
+    await asServer('/v1/events', { event: order, external_id: 'ben' });
+    expect(await settled(order, 1)).toEqual({ 'suppressed/suppressed': 1 });
+  },
+);
