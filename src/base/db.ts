@@ -7,6 +7,7 @@ import {
   type DatabaseTransactionConnection,
   type Interceptor,
 } from 'slonik';
+import { hasCode } from './causes.ts';
 import { isDatabaseDown, isRestarting, isTimeout } from './database_errors.ts';
 import { noteChange, noteInstallationChange } from './audit.ts';
 import type { Audit } from './audit.ts';
@@ -200,5 +201,35 @@ export const attempt = async <T>(
     const isOwn = mayTimeOut && isTimeout(error);
     if (!isOwn && (isDatabaseDown(error) || isRestarting(error))) throw error;
     return { kind: 'failed', error };
+  }
+};
+
+const LOCK_NOT_AVAILABLE = /^55P03$/;
+
+/**
+ * Does work that is undone alone where a statement of it waits for a lock for longer than `waitMs`. Returns whether it
+ * was done.
+ */
+export const unlessLocked = async (
+  scope: Scope,
+  waitMs: number,
+  work: (scope: Scope) => Promise<unknown>,
+): Promise<boolean> => {
+  const waitAtMost = (tx: Tx, ms: number) => {
+    const text = String(ms);
+    return tx.query(sql.unsafe`select set_config('lock_timeout', ${text}, true)`);
+  };
+  try {
+    await scope.tx.transaction(
+      untilOver(async (tx) => {
+        await waitAtMost(tx, waitMs);
+        await work({ ...scope, tx });
+        await waitAtMost(tx, 0);
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (hasCode(error, LOCK_NOT_AVAILABLE)) return false;
+    throw error;
   }
 };

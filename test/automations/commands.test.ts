@@ -18,7 +18,7 @@ import type { NewDefinition } from '../../src/automations/schema.ts';
 import { sql } from '../../src/base/db.ts';
 import { listWork } from '../../src/worker/work.ts';
 import continueCommands from '../../tasks/automations/continue_commands.ts';
-import { connectAs } from '../base/connections.ts';
+import { connectAs, connectTo } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { httpsSink } from '../support/https_sink.ts';
 import { asWorker } from '../support/work_on.ts';
@@ -170,6 +170,24 @@ test('the sweeper finds a command whose job was lost, until it is done', async (
   expect(await found()).toEqual([{ project_id: projectId, automation_id: id }]);
   await proceed('archive');
   expect(await found()).toEqual([]);
+});
+
+test('a command answers while a worker has a run, and its job does the first piece', async () => {
+  const { id, within, count, proceed, commands, projectId } = await withPeople(3);
+  const walker = await connectTo(database, projectId);
+  await walker.query('begin');
+  await walker.query(
+    'select from automations.runs where automation_id = $1 order by run_id limit 1 for update',
+    [id],
+  );
+  await within((scope) => pause(scope, id));
+  await within((scope) => resume(scope, id, activation));
+  await within((scope) => archive(scope, id));
+  expect(await count('status')).toEqual({ active: 3 });
+  expect(await commands()).toMatchObject([{ kind: 'archive', changed: 0 }]);
+  await walker.query('commit');
+  expect(await proceed('archive')).toEqual({ isMore: false });
+  expect(await count('status')).toEqual({ ended: 3 });
 });
 
 const Compared = z.strictObject({ is_before: z.boolean() });

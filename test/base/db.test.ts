@@ -1,13 +1,21 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { inSnapshot } from '../../src/automations/snapshot.ts';
-import { attempt, inInstallation, inProject, openDb, sql } from '../../src/base/db.ts';
+import {
+  attempt,
+  inInstallation,
+  inProject,
+  openDb,
+  sql,
+  unlessLocked,
+} from '../../src/base/db.ts';
 import { isDatabaseDown } from '../../src/base/database_errors.ts';
 import type { Scope, Tx } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { Refusal } from '../../src/base/refusal.ts';
 import { runtimeUrl } from '../../src/base/roles.ts';
 import { testDatabase } from '../support/database.ts';
+import { connectTo } from './connections.ts';
 
 const database = testDatabase();
 
@@ -117,6 +125,37 @@ test('a transaction that is over asks nothing, also where its session is in anot
   });
   expect(kept).toHaveLength(3);
   await db.end();
+});
+
+test('work that waits too long for a lock is undone alone, and the transaction waits as before', async () => {
+  const projectId = newId();
+  const LockTimeout = z.strictObject({ lock_timeout: z.string() });
+  const within = <T>(work: (scope: Scope) => Promise<T>) =>
+    inProject(database.deps, projectId, work);
+  const insert = ({ tx }: Scope, email: string) =>
+    tx.query(sql.unsafe`
+      insert into suppression.addresses (project_id, address_key, email)
+      values (${projectId}, sha256(${email}::bytea), ${email})`);
+  await within((scope) => insert(scope, 'held@people.test'));
+  const other = await connectTo(database, projectId);
+  await other.query('begin');
+  await other.query('select from suppression.addresses for update');
+  const answers = await within(async (scope) => {
+    const isDone = await unlessLocked(scope, 20, async (own) => {
+      await insert(own, 'undone@people.test');
+      await own.tx.query(sql.unsafe`
+        select from suppression.addresses where project_id = ${projectId} for update`);
+    });
+    const isOtherDone = await unlessLocked(scope, 20, (own) => insert(own, 'done@people.test'));
+    const { lock_timeout } = await scope.tx.one(sql.type(LockTimeout)`show lock_timeout`);
+    return { isDone, isOtherDone, lock_timeout };
+  });
+  expect(answers).toEqual({ isDone: false, isOtherDone: true, lock_timeout: '0' });
+  await other.query('rollback');
+  const { rows } = await other.query('select email from suppression.addresses order by email');
+  expect(rows).toEqual([{ email: 'done@people.test' }, { email: 'held@people.test' }]);
+  const refuse = () => Promise.reject(new Refusal('not_found'));
+  await expect(within((scope) => unlessLocked(scope, 20, refuse))).rejects.toThrow('not_found');
 });
 
 test('a deadlock is not an error: whoever loses it runs again', async () => {

@@ -1,3 +1,4 @@
+import { unlessLocked } from '../../base/db.ts';
 import type { Scope } from '../../base/db.ts';
 import type { Hint } from '../../base/hints.ts';
 import * as delivery from '../../delivery/delivery.ts';
@@ -120,14 +121,22 @@ export const continueCommands = async (
   return { isMore, deleted };
 };
 
-/** Begins a command with its first piece: an automation with few people inside is done at once. */
+/** How long the first piece of a command waits for a lock: a worker may walk a run for seconds. */
+const FIRST_PIECE_WAIT_MS = 50;
+
+/**
+ * Begins a command with its first piece, so that an automation with few people inside is done at once. Leaves that to
+ * a job, too, where a transaction uses its rows.
+ */
 export const beginCommand = async (
   scope: Scope,
   automationId: string,
   command: { kind: CommandKind; toVersion?: number },
 ): Promise<void> => {
   await insertCommand(scope, automationId, command);
-  await continueCommand(scope, automationId, command.kind);
+  await unlessLocked(scope, FIRST_PIECE_WAIT_MS, (own) =>
+    continueCommand(own, automationId, command.kind),
+  );
 };
 
 /** Begins a deletion, all of which is left to jobs: its pieces wait for transactions that use the rows. */
