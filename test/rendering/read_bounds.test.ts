@@ -7,6 +7,7 @@ import {
   HOSTS_DEPTH_MAX,
   TooMuchToRead,
 } from '../../src/rendering/links/hosts.ts';
+import { addText, URL_CHARS_READ } from '../../src/rendering/links/in_text.ts';
 import { readText, SPELLING_CHARS_MAX } from '../../src/rendering/links/spelling.ts';
 
 describe('the hosts of an email', () => {
@@ -15,6 +16,20 @@ describe('the hosts of an email', () => {
     const piece = 'a'.repeat(HOSTS_CHARS_MAX - 1);
     expect([hosts.isNew(piece), hosts.isNew(piece), hosts.isNew('b')]).toEqual([true, false, true]);
     expect(() => hosts.isNew('c')).toThrow(TooMuchToRead);
+  });
+
+  test.each([
+    ['behind a scheme', 'https:', ''],
+    ['behind slashes alone', '', '//'],
+  ])('are read in URL_CHARS_READ characters %s', (_where, scheme, begun) => {
+    const hostOf = (chars: number): string[] => {
+      const hosts = new Hosts();
+      addText(hosts, `${scheme}${begun.padEnd(chars - 'evil'.length, '/')}evil`);
+      return [...hosts.found];
+    };
+    expect(hostOf(URL_CHARS_READ)).toContain('evil');
+    expect(hostOf(URL_CHARS_READ + 1)).not.toContain('evil');
+    expect(hostOf(URL_CHARS_READ + 1)).toContain('evi');
   });
 
   test('are read HOSTS_DEPTH_MAX deep in one another', () => {

@@ -44,7 +44,7 @@ const ENDS = '.,;:!?]';
 const SCHEME = /(?<![a-z\d+.-])([a-z][a-z\d+.-]{0,30}):/gi;
 const TWO_SLASHES = /[\\/]{2,}/g;
 /** The host is at the beginning: more of a URL is not read. */
-const URL_CHARS_READ = 2_000;
+export const URL_CHARS_READ = 2_000;
 /**
  * What a linkifier may take for the host at the beginning of a text. Where a URL ends there is a guess, and some end it
  * before a character that they know from no host.
