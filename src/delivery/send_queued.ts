@@ -61,10 +61,11 @@ const addAll = async (turning: Turning, turn: ProviderTurn, taken: Taken): Promi
   }
 };
 
-/** What a claim of all kinds takes at most: nothing that pages caused while their lanes hang. */
+/** What a claim of all kinds takes at most: nothing that pages caused while their lanes hang, or enough of it waits. */
 const allOf = (turn: ProviderTurn) => {
   const { claimMax } = turn.context.health;
-  const pagesMax = turn.arePagesHanging ? 0 : claimMax;
+  const isEnough = turn.waits.ofPages && turn.waitingCount > WAITING_SENDS_LOW;
+  const pagesMax = turn.arePagesHanging || isEnough ? 0 : claimMax;
   return { sendsMax: claimMax, marketingMax: claimMax, pagesMax };
 };
 

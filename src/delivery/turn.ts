@@ -86,7 +86,7 @@ export class Turn<Item, Context> {
 
   /** Notes that the provider does not keep up. Returns whether only lanes that pages may use are missing. */
   noteStall(): boolean {
-    const isOfPages = this.#hasLane && this.waitingCount > 0 && !this.#waiting.has(this.#mayGo);
+    const isOfPages = this.hasRoom && this.waitingCount > 0;
     this.#arePagesHanging ||= isOfPages;
     return isOfPages;
   }
@@ -96,9 +96,9 @@ export class Turn<Item, Context> {
     return { busy: this.#busy, waiting: this.#waiting.length, tracked: this.#tracked };
   }
 
-  /** Whether more could be begun at once. */
+  /** Whether more could be begun at once: beside what waits for a lane that pages may use. */
   get hasRoom(): boolean {
-    return this.#waiting.length === 0 && this.#hasLane;
+    return this.#hasLane && !this.#waiting.has(this.#mayGo);
   }
 
   /** Whether somebody adds to it just now. */

@@ -105,7 +105,8 @@ export class Turns<Item, Context> {
   /** Until somebody feeds it again, who then sees to its end. */
   async #watch(providerId: string, turn: Turn<Item, Context>): Promise<void> {
     const isLeft = turn.isLeft || turn.waitingCount > 0;
-    const mayDoMore = () => turn.hasRoom && (isLeft || turn.isAskedAgain);
+    const mayDoMore = () =>
+      turn.hasRoom && (turn.isAskedAgain || (isLeft && turn.waitingCount === 0));
     await turn.when(() => turn.isFed || turn.isIdle || mayDoMore(), NEVER_MS);
     if (!turn.isFed && !turn.isIdle) this.#options.onLate(turn);
     await turn.when(() => turn.isIdle || turn.isFed, NEVER_MS);

@@ -348,6 +348,27 @@ describe('turns', () => {
     await expect.poll(() => late).toEqual([turn]);
   });
 
+  test('a turn whose items of pages wait for their lanes is fed, and looks for no more by itself', async () => {
+    const { turns, late } = open();
+    const ends: (() => void)[] = [];
+    const work = () => new Promise<void>((resolve) => void ends.push(resolve));
+    const turn = new Turn<number, null>(null, LANES, work, { isOfPage: (item) => item > 0 });
+    const feed = (items: number[]) =>
+      turns.feed('pages', {
+        makeTurn: () => turn,
+        remind,
+        feed: (one) => Promise.resolve(one.add(items)).then(() => one.load.busy),
+      });
+    expect(await feed([1, 2])).toBe(1);
+    expect(late).toEqual([]);
+    expect(await feed([-1])).toBe(2);
+    expect(await feed([-2])).toBe(null);
+    while (!turn.isIdle) {
+      for (const end of ends.splice(0)) end();
+      await turn.when(() => ends.length > 0 || turn.isIdle, FOREVER_MS);
+    }
+  });
+
   test('a turn that hangs is its provider’s only one, however quickly somebody feeds it', async () => {
     const { turns } = open();
     const { turn } = heldTurn();

@@ -65,3 +65,44 @@ describe.each<[string, Action]>([
     TEST_TIMEOUT_MS,
   );
 });
+
+describe('a relay that never answers for recipients of pages, at more providers than are fed at a time', () => {
+  const world = testWorld();
+  const PROVIDERS = 8;
+  /** More than the lanes that pages may use. */
+  const OF_EACH = 40;
+
+  test(
+    'takes email of a server of each provider soon',
+    async () => {
+      const { deps, project, sink } = world;
+      const { project_id: projectId } = project;
+      const mails: Mail[] = [];
+      while (mails.length < PROVIDERS)
+        mails.push(await makeMail(deps, projectId, sink, `hello-${mails.length}@shop.test`));
+      sink.play('end', 'hang', { when: ({ to }) => to[0]?.startsWith('page-') === true });
+      const category = 'transactional';
+      const plan = async (mail: Mail, name: string, given: Parameters<typeof planSends>[3]) => {
+        const count = given?.limits ? OF_EACH : 1;
+        const recipients = Array.from({ length: count }, (_, at) => `${name}-${at}@people.test`);
+        await inProject(deps, projectId, (scope) => planSends(scope, mail, recipients, given));
+        await hint(deps, sendHint(projectId, mail.providerId));
+      };
+      await world.start('worker');
+      for (const mail of mails)
+        await plan(mail, `page-${mail.providerId}`, { ...OF_PAGE, category });
+      await until(
+        'emails of pages hang at each provider',
+        () => new Set(sink.mails.map(({ to }) => to[0]?.slice(0, 41))).size === PROVIDERS,
+      );
+      for (let round = 0; round < 3; round += 1) {
+        const names = mails.map(({ providerId }) => `order-${round}-${providerId}`);
+        for (const [at, mail] of mails.entries()) await plan(mail, names[at] ?? '', { category });
+        const gone = () =>
+          names.filter((name) => sink.mails.some(({ to }) => to[0]?.startsWith(name) === true));
+        await until(`all are taken (${round})`, () => gone().length === PROVIDERS, SOON_MS);
+      }
+    },
+    TEST_TIMEOUT_MS,
+  );
+});

@@ -17,8 +17,9 @@ export const makeMail = async (
   deps: Deps,
   projectId: string,
   { settings }: SmtpSink,
+  fromEmail = 'hello@shop.test',
 ): Promise<Mail> => {
-  const from = { from_email: 'hello@shop.test', from_name: null, reply_to: null };
+  const from = { from_email: fromEmail, from_name: null, reply_to: null };
   const record = { display_name: 'Sink', ...from, ...settings };
   const providerId = await saveProvider(deps, projectId, record);
   return inProject(deps, projectId, async (scope) => {
