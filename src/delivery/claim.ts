@@ -46,22 +46,11 @@ const leaveKept = async (
   return claimed.filter(({ send_id }) => !ended.has(send_id) && !putOff.has(send_id));
 };
 
-/** Makes email wait for the next day of a ramp that has no room for it today. Returns how many sends. */
-const postponeRamped = async (
-  scope: Scope,
-  providerId: string,
-  { marketingWaitsUntil: until, sends, limitedBy }: Allowance,
-): Promise<number> => {
-  if (until === null) return 0;
-  const isAll = sends === 0 && limitedBy === 'ramp';
-  return waitForRamp(scope, providerId, { until, isMarketing: !isAll });
-};
-
 /** Leases due sends in a transaction of its own: a lease is committed before anything is rendered. */
 export const takeSends = (
   deps: Deps,
   projectId: string,
-  { providerId, owner, sendsMax: most, marketingMax: mostMarketing, pagesMax }: Wanted,
+  { providerId, owner, ...most }: Wanted,
 ): Promise<Taken | null> =>
   inProject(deps, projectId, async (scope) => {
     const ready = await providers.findReady(scope, providerId);
@@ -70,13 +59,15 @@ export const takeSends = (
       return null;
     }
     const allowance = await providers.allow(scope, providerId);
-    const sendsMax = Math.min(most, allowance.sends);
-    const marketingMax = Math.min(sendsMax, mostMarketing, allowance.marketing);
+    const sendsMax = Math.min(most.sendsMax, allowance.sends);
+    const marketingMax = Math.min(sendsMax, most.marketingMax, allowance.marketing);
+    const pagesMax = Math.min(sendsMax, most.pagesMax, allowance.pages);
     const bounds = { sendsMax, marketingMax, pagesMax };
     const claim = { providerId, owner, ...bounds, leaseSeconds: LEASE_SECONDS };
     if (sendsMax > 0) await resendUnknown(scope, providerId);
     const due = sendsMax > 0 ? await claimSends(scope, claim) : [];
-    const postponed = await postponeRamped(scope, providerId, allowance);
+    const { ramped } = allowance;
+    const postponed = ramped ? await waitForRamp(scope, providerId, ramped) : 0;
     const claimed = await leaveKept(scope, due, owner);
     await providers.spend(scope, providerId, allowance, { taken: claimed.length, owner });
     const isMore = (sendsMax > 0 && due.length === sendsMax) || postponed >= RAMP_POSTPONED_MAX;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { nowInMs } from '../base/now_in_ms.ts';
+import type { Allowance } from '../providers/providers.ts';
 import { EndedSend } from './ended_queries.ts';
 import { UNKNOWN_ATTEMPTS_MAX } from './retry.ts';
 import { stopSends } from './stop.ts';
@@ -41,22 +42,24 @@ export const resendUnknown = ({ tx, projectId }: Scope, providerId: string) =>
 /** How many sends of one priority a claim moves to the next day at most. */
 export const RAMP_POSTPONED_MAX = 1_000;
 
-/** The priorities of marketing email, and of all email; `delivery.plan_send` writes them. */
-const MARKETING = [2, 3, 4, 5];
-const ALL = [0, 1, ...MARKETING];
+/** The priorities that `delivery.plan_send` writes: of marketing from 2 on, of email that pages caused the odd ones. */
+const PRIORITIES = [0, 1, 2, 3, 4, 5];
 
 const Due = z.strictObject({ send_ids: z.array(z.uuid()) });
 
 /**
- * Makes due email that exceeds a day's ramp wait for the next day, `until`, with that as its reason: marketing, or all.
- * Returns how many sends.
+ * Makes due email that exceeds a day's ramp wait for the next day, `until`, with that as its reason: all, or marketing,
+ * or what pages caused. Returns how many sends.
  */
 export const waitForRamp = async (
   { tx, projectId }: Scope,
   providerId: string,
-  { until, isMarketing }: { until: Date; isMarketing: boolean },
+  { until, all, marketing, pages }: NonNullable<Allowance['ramped']>,
 ): Promise<number> => {
-  const priorities = sql.array(isMarketing ? MARKETING : ALL, 'int4');
+  const waiting = PRIORITIES.filter(
+    (priority) => all || (marketing && priority >= 2) || (pages && priority % 2 === 1),
+  );
+  const priorities = sql.array(waiting, 'int4');
   const due = await tx.any(sql.type(Due)`
     select delivery.take_due(${projectId}, ${providerId}, priority, '{}', ${RAMP_POSTPONED_MAX},
       statement_timestamp()) as send_ids

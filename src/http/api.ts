@@ -19,7 +19,7 @@ import { FairTurns } from './fair_turns.ts';
 import { identify } from './identify.ts';
 import { countRefused, mountMetrics, timeRequests } from './metrics.ts';
 import { OwedAnswers } from './owed_answers.ts';
-import { requireHost } from './url.ts';
+import { requireHost, requireTarget } from './url.ts';
 
 const DRAIN_TIMEOUT_MS = 10_000;
 const DRAIN_SWEEP_MS = 50;
@@ -51,7 +51,12 @@ export const makeApp = (deps: Deps, readiness: Readiness, doors: Doors | null): 
   mountMetrics(router, deps);
   doors?.mountDoors(router, deps);
   const app = new Koa();
-  app.use(identify).use(timeRequests(deps)).use(answerErrors(deps.log)).use(requireHost);
+  app
+    .use(identify)
+    .use(timeRequests(deps))
+    .use(answerErrors(deps.log))
+    .use(requireHost)
+    .use(requireTarget);
   app.use(readClientAddress(deps));
   app.use(refuseManyHeaders).use(refuseCodings);
   app.use((ctx, next) => {

@@ -24,6 +24,23 @@ export const requireHost: Middleware = (ctx, next) => {
   return next();
 };
 
+/** Whether Koa can read the path of a request. */
+const hasPath = (ctx: Context): boolean => {
+  try {
+    return ctx.path !== '';
+  } catch {
+    return false;
+  }
+};
+
+/** A request target that is no URL, such as `http://[` (RFC 9112, section 3.2.2): what reads the path would throw. */
+export const requireTarget: Middleware = (ctx, next) => {
+  if (hasPath(ctx)) return next();
+  // What looks at the path once more, after the refusal, finds one.
+  ctx.req.url = '/';
+  throw invalid({ path: '', message: 'the request target is no URL: send a path' });
+};
+
 /** A path that does not decode is a mistake of the caller's; one with U+0000 names nothing that we could store. */
 export const checkPath = ({ path, params }: Context & { params: Record<string, string> }): void => {
   if (!decodes(path))

@@ -2,7 +2,7 @@ import type { Scope } from '../base/db.ts';
 import { CIRCUIT_FAILURES, CIRCUIT_PROBE_MS, circuitAt } from './circuit.ts';
 import { findPlan, insertPace, lockPace, takePace, updatePlan, writePace } from './pace_queries.ts';
 import type { Pace } from './pace_queries.ts';
-import { dayOf, marketingAllowance, nextDayAt, rampAllowance } from './ramp.ts';
+import { dayOf, marketingAllowance, nextDayAt, pagesAllowance, rampAllowance } from './ramp.ts';
 import type { Ramp } from './ramp.ts';
 import { grantRate, pauseAt, rateAt } from './rate.ts';
 import type { Pause } from './rate.ts';
@@ -15,10 +15,12 @@ export type Allowance = {
   sends: number;
   /** How many of them may be marketing email. */
   marketing: number;
+  /** How many of them may be email that pages caused. */
+  pages: number;
   /** Whether marketing was claimed far enough ahead: it gets only a part of what is left. */
   isReserved: boolean;
-  /** The next day of the ramp, where today has no room for marketing. */
-  marketingWaitsUntil: Date | null;
+  /** The next day of the ramp and what waits for it, where today has no room for it: all, marketing, email of pages. */
+  ramped: { until: Date; all: boolean; marketing: boolean; pages: boolean } | null;
   limitedBy: 'circuit' | 'pause' | 'rate' | 'ramp' | 'busy' | null;
   /** Until the first send may start; each of the others starts `everyMs` after the one before. */
   startsInMs: number;
@@ -40,8 +42,9 @@ export type Allowance = {
 const UNLIMITED: Allowance = {
   sends: Infinity,
   marketing: Infinity,
+  pages: Infinity,
   isReserved: false,
-  marketingWaitsUntil: null,
+  ramped: null,
   limitedBy: null,
   startsInMs: 0,
   everyMs: 0,
@@ -84,6 +87,7 @@ export const setPlan = async (
 
 type Limit = Pick<Allowance, 'limitedBy' | 'sends'> & {
   marketing?: number;
+  pages?: number;
   isReserved?: boolean;
   startsAt?: number;
   wakesAt: number | null;
@@ -95,6 +99,7 @@ const rampLimit = (pace: Pace, allowance: number, day: string): Limit => {
     limitedBy: 'ramp',
     sends: Math.max(0, allowance - used),
     marketing: Math.max(0, marketingAllowance(allowance) - used),
+    pages: Math.max(0, pagesAllowance(allowance) - used),
     wakesAt: nextDayAt(day),
   };
 };
@@ -125,17 +130,25 @@ const limitsOf = (pace: Pace, rate: number | null, ramp: Ramp | null): Limit[] =
   return limits;
 };
 
+const rampedOf = (limits: readonly Limit[]): Allowance['ramped'] => {
+  const ramp = limits.find(({ limitedBy }) => limitedBy === 'ramp');
+  if (!ramp?.wakesAt || (ramp.marketing !== 0 && ramp.pages !== 0)) return null;
+  const { sends, marketing, pages, wakesAt } = ramp;
+  const full = { all: sends === 0, marketing: marketing === 0, pages: pages === 0 };
+  return { until: new Date(wakesAt), ...full };
+};
+
 const toAllowance = (pace: Pace, rate: number | null, ramp: Ramp | null): Allowance => {
   const now = pace.now.getTime();
   const limits = limitsOf(pace, rate, ramp);
   const startsAt = limits.find((limit) => limit.startsAt !== undefined)?.startsAt ?? now;
   const [least] = limits.toSorted((a, b) => a.sends - b.sends);
-  const ramped = limits.find(({ limitedBy, marketing }) => limitedBy === 'ramp' && marketing === 0);
   return {
     sends: least?.sends ?? Infinity,
     isReserved: least?.isReserved ?? false,
     marketing: Math.min(...limits.map(({ marketing = Infinity }) => marketing)),
-    marketingWaitsUntil: ramped?.wakesAt ? new Date(ramped.wakesAt) : null,
+    pages: Math.min(...limits.map(({ pages = Infinity }) => pages)),
+    ramped: rampedOf(limits),
     limitedBy: least?.limitedBy ?? null,
     startsInMs: startsAt - now,
     everyMs: rate === null ? 0 : 1_000 / rate,

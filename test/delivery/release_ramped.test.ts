@@ -7,6 +7,7 @@ import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { counterparts, fieldsOf, providersOf } from '../providers/counterparts.ts';
 import { ownApi } from '../support/own_api.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
+import type { NewSend } from '../../src/delivery/queries.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';
 
 const database = testDatabase();
@@ -15,21 +16,22 @@ const api = ownApi(database);
 const { create, change } = providersOf(api);
 const today = (): string => new Date().toISOString().slice(0, 10);
 
-/** A provider with a ramp of one a day, and how its sends stand. */
-const warmingUp = async () => {
+/** A provider with a ramp of so many a day, and how its sends stand. */
+const ramped = async (sendsOfDay: number) => {
   const { project_id: projectId } = api.project;
-  const given = { ramp: { started_on: today(), stages: [1, 1] } };
+  const given = { ramp: { started_on: today(), stages: [sendsOfDay, sendsOfDay] } };
   const { id: providerId } = (await create(fieldsOf(sinks, 'smtp', given))).body;
   const templateId = await inProject(database.deps, projectId, (scope) =>
     saveTemplate(scope, { name: 'W', subject: 'W', html: '<p>W</p>', text: null }),
   );
   const automationId = newId();
-  const plan = async (recipient: string): Promise<string> => {
+  const plan = async (recipient: string, limits: NewSend['limits'] = null): Promise<string> => {
     const send = newSend({
       providerId,
       automationId,
       templateId,
       recipient: `${recipient}@example.test`,
+      limits,
     });
     await sendsOf(database, projectId).plan(send);
     return send.sendId;
@@ -40,18 +42,38 @@ const warmingUp = async () => {
     (
       await database.owner.query<{ status: string; status_reason: string | null; is_due: boolean }>(
         `select status, status_reason, due_at <= now() as is_due from delivery.sends
-         where project_id = $1 order by send_id`,
-        [projectId],
+         where provider_id = $1 order by send_id`,
+        [providerId],
       )
     ).rows.map(({ status, status_reason, is_due }) =>
       status === 'queued' ? `${status_reason ?? 'queued'}${is_due ? ', due' : ''}` : status,
     );
+  return { providerId, plan, work, stand };
+};
+
+/** One of which a day has used the ramp of one. */
+const warmingUp = async () => {
+  const provider = await ramped(1);
+  const { plan, work, stand } = provider;
   for (const recipient of ['a', 'b', 'c', 'd']) await plan(recipient);
   await work();
   await work();
   await expect.poll(stand).toEqual(['accepted', 'ramp', 'ramp', 'ramp']);
-  return { providerId, plan, work, stand };
+  return provider;
 };
+
+test('attack: sign-ups of a page leave a quarter of a day to email of servers', async () => {
+  const { plan, work, stand } = await ramped(8);
+  const ofPage = { browser_triggered: true as const, zone: 'UTC' };
+  for (let at = 0; at < 8; at += 1) await plan(`page-${at}`, ofPage);
+  await work();
+  await work();
+  const gone = Array.from({ length: 6 }, () => 'accepted');
+  await expect.poll(stand).toEqual([...gone, 'ramp', 'ramp']);
+  await plan('order');
+  await work();
+  await expect.poll(stand).toEqual([...gone, 'ramp', 'ramp', 'accepted']);
+});
 
 test('PATCH 200: without the ramp, what it held is due at once, before what is newer', async () => {
   const { providerId, plan, work, stand } = await warmingUp();

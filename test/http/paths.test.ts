@@ -21,6 +21,15 @@ test('a project is the same in capitals', async () => {
   }
 });
 
+test.each(['http://[', 'http://[::1', 'http://a:b:c/', 'http://%/'])(
+  'attack: the request target %s without a key is answered, and not as an error of the service',
+  async (path) => {
+    const [answer] = await ask(api.url, toWire({ path, headers: close }));
+    expect(['invalid_request', 'not_found']).toContain(answer?.body.error);
+    if (path.includes('[')) expect(answer?.status).toBe(400);
+  },
+);
+
 describe('404 not_found', () => {
   test('what is not an endpoint, with a key and without', async () => {
     const paths = [

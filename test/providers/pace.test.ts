@@ -33,10 +33,10 @@ const pacedProvider = async (plan: Partial<Plan> = {}) => {
     setPlan(scope, providerId, { rate_per_second: null, ramp: null, ...plan }),
   );
   /** A claim that finds so many sends. */
-  const claim = (found: number, kind: 'marketing' | 'transactional' = 'transactional') =>
+  const claim = (found: number, kind: 'marketing' | 'transactional' | 'pages' = 'transactional') =>
     within(async (scope) => {
       const allowance = await allow(scope, providerId);
-      const most = kind === 'marketing' ? allowance.marketing : Infinity;
+      const most = kind === 'transactional' ? Infinity : allowance[kind];
       const taken = Math.min(found, allowance.sends, most);
       await spend(scope, providerId, allowance, { taken, owner: OWNER });
       return { ...allowance, taken };
@@ -221,12 +221,30 @@ describe('a ramp', () => {
 
   test('keeps a tenth of its day for transactional email', async () => {
     const { claim } = await pacedProvider({ ramp });
-    expect(await claim(44, 'marketing')).toMatchObject({ taken: 44, marketingWaitsUntil: null });
-    expect(await claim(44, 'marketing')).toMatchObject({ taken: 1, marketingWaitsUntil: null });
+    expect(await claim(44, 'marketing')).toMatchObject({ taken: 44, ramped: null });
+    expect(await claim(44, 'marketing')).toMatchObject({
+      taken: 1,
+      ramped: { marketing: false, pages: true },
+    });
     const full = await claim(44, 'marketing');
-    expect(full).toMatchObject({ taken: 0, sends: 5, marketingWaitsUntil: expect.any(Date) });
+    expect(full).toMatchObject({ taken: 0, sends: 5, ramped: { marketing: true } });
     expect(await claim(44)).toMatchObject({ taken: 5 });
     expect(await claim(44)).toMatchObject({ taken: 0, limitedBy: 'ramp' });
+  });
+
+  test('attack: pages use all of its day but a quarter', async () => {
+    const { claim } = await pacedProvider({ ramp });
+    expect(await claim(30, 'pages')).toMatchObject({ taken: 30, ramped: null });
+    expect(await claim(30, 'pages')).toMatchObject({ taken: 7, ramped: null });
+    const full = { all: false, marketing: false, pages: true };
+    expect(await claim(30, 'pages')).toMatchObject({ taken: 0, sends: 13, ramped: full });
+    expect(await claim(8, 'marketing')).toMatchObject({ taken: 8 });
+    expect(await claim(30)).toMatchObject({ taken: 5, ramped: { ...full, marketing: true } });
+    const over = { all: true, marketing: true, pages: true };
+    expect(await claim(30)).toMatchObject({
+      taken: 0,
+      ramped: { ...over, until: expect.any(Date) },
+    });
   });
 
   test('what was not handed over is given back', async () => {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   dayOf,
   marketingAllowance,
+  pagesAllowance,
   nextDayAt,
   RAMP_DAYS,
   RAMP_STAGES_DEFAULT,
@@ -31,6 +32,10 @@ test('nothing goes before the first day; a plan of one stage stays there', () =>
 
 test('marketing leaves a tenth of a day, rounded up, and has one send at least', () => {
   expect([0, 1, 2, 10, 11, 50, 5_000].map(marketingAllowance)).toEqual([0, 1, 1, 9, 9, 45, 4_500]);
+});
+
+test('email of pages leaves a quarter of a day, rounded up, and has one send at least', () => {
+  expect([0, 1, 2, 10, 11, 50, 5_000].map(pagesAllowance)).toEqual([0, 1, 1, 7, 8, 37, 3_750]);
 });
 
 test('a day is a day in UTC, also over the end of a month', () => {

@@ -7,7 +7,12 @@ import {
   HOSTS_DEPTH_MAX,
   TooMuchToRead,
 } from '../../src/rendering/links/hosts.ts';
-import { addText, URL_CHARS_READ } from '../../src/rendering/links/in_text.ts';
+import {
+  addText,
+  addUrl,
+  HOST_CHARS_READ,
+  URL_CHARS_READ,
+} from '../../src/rendering/links/in_text.ts';
 import { readText, SPELLING_CHARS_MAX } from '../../src/rendering/links/spelling.ts';
 
 describe('the hosts of an email', () => {
@@ -30,6 +35,16 @@ describe('the hosts of an email', () => {
     expect(hostOf(URL_CHARS_READ)).toContain('evil');
     expect(hostOf(URL_CHARS_READ + 1)).not.toContain('evil');
     expect(hostOf(URL_CHARS_READ + 1)).toContain('evi');
+  });
+
+  test('are read up to HOST_CHARS_READ characters; a longer one stays as it is written', () => {
+    const hostsOf = (chars: number): string[] => {
+      const hosts = new Hosts();
+      addUrl(hosts, `https://user:word@${'\uFF41'.repeat(chars)}/path`);
+      return [...hosts.found];
+    };
+    expect(hostsOf(HOST_CHARS_READ)).toEqual(['a'.repeat(HOST_CHARS_READ)]);
+    expect(hostsOf(HOST_CHARS_READ + 1)).toEqual(['\uFF41'.repeat(HOST_CHARS_READ + 1)]);
   });
 
   test('are read HOSTS_DEPTH_MAX deep in one another', () => {

@@ -1,7 +1,7 @@
 import { toHost } from './domains.ts';
 import { TooMuchToRead } from './hosts.ts';
 import type { Hosts } from './hosts.ts';
-import { addNames } from './names.ts';
+import { addNames, NAME_CHARS_READ } from './names.ts';
 import { cutMarks, hidesMarks, readText } from './spelling.ts';
 
 /** Schemes without slashes that email software makes links of, or runs. */
@@ -20,11 +20,28 @@ export const SCHEMES = (
 const BASE_HOST = 'relative.invalid';
 const BASES = [`https://${BASE_HOST}/`, `http://${BASE_HOST}/`];
 
+/**
+ * A longer host is none, and to read one costs the square of its characters: it is found as it is written. Ignored
+ * characters make it shorter.
+ */
+export const HOST_CHARS_READ = 2 * NAME_CHARS_READ;
+
+/** Returns the host of a URL as it is written: what stands behind its slashes and a user. */
+const writtenHostOf = (url: string): string => {
+  const [, authority = ''] = /^(?:[a-z][a-z\d+.-]*:[\\/]*|[\\/]{2,})([^\\/?#]*)/i.exec(url) ?? [];
+  return authority.slice(authority.lastIndexOf('@') + 1);
+};
+
 /** Adds the host of a URL, as the WHATWG parser reads it; of a scheme without hosts the scheme, such as `tel:`. */
 export const addUrl = (hosts: Hosts, url: string): void => {
   const written = cutMarks(url);
   if (!hosts.isNew(`URL ${written}`)) return;
   if (hidesMarks(written)) throw new TooMuchToRead();
+  const host = writtenHostOf(written);
+  if (host.length > HOST_CHARS_READ) {
+    hosts.found.add(toHost(host));
+    return;
+  }
   for (const base of BASES) {
     const parsed = URL.parse(written, base);
     if (parsed === null || parsed.hostname === BASE_HOST) continue;
@@ -56,7 +73,10 @@ const addHostOf = (hosts: Hosts, text: string): void => {
   hosts.count(begun.length);
   for (const pattern of HOSTS) {
     const [host = ''] = pattern.exec(begun) ?? [];
-    if (host !== '') hosts.found.add(toHost(URL.parse(`https://${host}`)?.hostname ?? host));
+    if (host === '') continue;
+    const isHost = host.length <= HOST_CHARS_READ;
+    const read = isHost ? URL.parse(`https://${host}`)?.hostname : undefined;
+    hosts.found.add(toHost(read ?? host));
   }
 };
 
