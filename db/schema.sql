@@ -655,12 +655,13 @@ create table automations.calls (
   reason      text,
   queued_at   timestamptz(3) not null,
   expires_at  timestamptz(3) not null,
+  is_of_page  boolean not null default false,
   constraint calls_pkey primary key (project_id, call_id),
   constraint calls_one_per_step unique (project_id, run_id, step_id),
   constraint calls_project_id_run_id_fkey foreign key (project_id, run_id) references automations.runs(project_id, run_id) on delete cascade,
   constraint calls_have_a_known_status check ((status = any (array['queued'::text, 'calling'::text, 'waiting'::text, 'delivered'::text, 'failed'::text])))
 ) with (fillfactor=80);
-create index calls_open on automations.calls using btree (project_id, endpoint_id, queued_at) where (status = any (array['queued'::text, 'calling'::text]));
+create index calls_by_turn on automations.calls using btree (project_id, endpoint_id, is_of_page, queued_at) where (status = any (array['queued'::text, 'calling'::text]));
 alter table automations.calls enable row level security, force row level security;
 create policy one_project on automations.calls for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on automations.calls to trunkline_runtime;

@@ -3,7 +3,7 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import { nowInMs } from '../base/now_in_ms.ts';
-import { CALL_LEASE_SECONDS } from './call_limits.ts';
+import { CALL_LEASE_SECONDS, ENDPOINT_CALLS_OF_PAGES_MAX } from './call_limits.ts';
 import { DELETING } from './queries.ts';
 import type { WebhookOutcome } from './webhook_outcome.ts';
 import type { CallView } from './world.ts';
@@ -50,9 +50,10 @@ export const queueCall = async (
 ): Promise<string> => {
   await tx.query(sql.unsafe`
     insert into automations.calls
-      (project_id, call_id, run_id, step_id, endpoint_id, status, queued_at, expires_at)
-    values (${projectId}, ${newId()}, ${runId}, ${stepId}, ${endpointId}, 'queued',
-      statement_timestamp(), ${sql.timestamp(expiresAt)})
+      (project_id, call_id, run_id, step_id, endpoint_id, status, queued_at, expires_at, is_of_page)
+    select ${projectId}, ${newId()}, ${runId}, ${stepId}, ${endpointId}, 'queued', statement_timestamp(),
+      ${sql.timestamp(expiresAt)}, source is distinct from 'server' and not is_test
+    from automations.runs where project_id = ${projectId} and run_id = ${runId}
     on conflict on constraint calls_one_per_step do nothing
   `);
   await tx.query(sql.unsafe`
@@ -89,13 +90,32 @@ const Claimed = z.strictObject({
 });
 export type Claimed = z.output<typeof Claimed>;
 
-/**
- * Takes the next call of an endpoint whose run is at its step and goes on; one that somebody took and never ended
- * is taken again once its lease has run out.
- */
-export const claimCall = async (
+const Lanes = z.strictObject({ are_full: z.boolean() });
+
+/** Whether calls of an endpoint that pages caused use all their lanes. Such claims take turns until they commit. */
+const areLanesOfPagesFull = async (
   { tx, projectId }: Scope,
   endpointId: string,
+): Promise<boolean> => {
+  await tx.query(sql.unsafe`
+    select from automations.endpoints
+    where project_id = ${projectId} and endpoint_id = ${endpointId} for no key update
+  `);
+  const { are_full } = await tx.one(sql.type(Lanes)`
+    select count(*) >= ${ENDPOINT_CALLS_OF_PAGES_MAX} as are_full from (
+      select from automations.calls
+      where project_id = ${projectId} and endpoint_id = ${endpointId} and is_of_page
+      and status = 'calling' and lease_until >= statement_timestamp()
+      limit ${ENDPOINT_CALLS_OF_PAGES_MAX}
+    ) as under_way
+  `);
+  return are_full;
+};
+
+const claimOf = async (
+  { tx, projectId }: Scope,
+  endpointId: string,
+  isOfPage: boolean,
 ): Promise<Claimed | null> => {
   const claimed = await tx.maybeOne(sql.type(Claimed)`
     select call.call_id, call.run_id, call.step_id, call.attempts + 1 as attempts, call.queued_at, call.expires_at,
@@ -111,7 +131,7 @@ export const claimCall = async (
       and version.version = run.version
     where call.project_id = ${projectId} and run.project_id = ${projectId}
     and automation.project_id = ${projectId} and version.project_id = ${projectId}
-    and call.endpoint_id = ${endpointId} and call.status in ('queued', 'calling')
+    and call.endpoint_id = ${endpointId} and call.is_of_page = ${isOfPage} and call.status in ('queued', 'calling')
     and (call.status = 'queued' or call.lease_until < statement_timestamp())
     and run.status = 'active' and run.step_id = call.step_id
     and not base.is_sending_held()
@@ -128,6 +148,23 @@ export const claimCall = async (
     where project_id = ${projectId} and call_id = ${claimed.call_id}
   `);
   return claimed;
+};
+
+/** How often calls of pages come first: those of servers leave a quarter to them. */
+const PAGES_FIRST_SHARE = 0.25;
+
+/**
+ * Takes the next call of an endpoint whose run is at its step and goes on. A call that was taken and never ended is
+ * taken again once its lease has run out. Calls that no page caused come first, and one lane is for them alone.
+ */
+export const claimCall = async (scope: Scope, endpointId: string): Promise<Claimed | null> => {
+  const arePagesFirst = Math.random() < PAGES_FIRST_SHARE;
+  for (const isOfPage of [arePagesFirst, !arePagesFirst]) {
+    if (isOfPage && (await areLanesOfPagesFull(scope, endpointId))) continue;
+    const claimed = await claimOf(scope, endpointId, isOfPage);
+    if (claimed) return claimed;
+  }
+  return null;
 };
 
 export type Ended = {

@@ -1,6 +1,12 @@
 // How many calls of an endpoint a web page can cause: so many an hour, and the rest waits.
 import { beforeEach, expect, test } from 'vitest';
-import { BROWSER_CALLS_PER_HOUR_MAX } from '../../src/automations/call_limits.ts';
+import {
+  BROWSER_CALLS_PER_HOUR_MAX,
+  ENDPOINT_CALLS_MAX,
+  ENDPOINT_CALLS_OF_PAGES_MAX,
+} from '../../src/automations/call_limits.ts';
+import { claimCall } from '../../src/automations/call_queries.ts';
+import { inProject } from '../../src/base/db.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
 import { httpsSink } from '../support/https_sink.ts';
@@ -65,4 +71,48 @@ test('a call that a server causes is made, whatever pages have used up', async (
   expect(sink.requests).toHaveLength(1);
   const [request] = sink.requests;
   expect(JSON.parse(request?.body.toString() ?? '').data.person.external_id).toBe('ben');
+});
+
+/** Claims the next call as a lane does, and leaves it under way. Returns whose run it is of. */
+const claimNext = () =>
+  inProject(database.deps, world.projectId, async (scope) => {
+    const claimed = await claimCall(scope, world.endpointId);
+    return claimed && claimed.source;
+  });
+
+test('attack: calls of pages that are under way leave one lane to calls of servers, and one more waits', async () => {
+  for (let at = 0; at <= ENDPOINT_CALLS_OF_PAGES_MAX; at += 1)
+    await happen('browser', `page-${at}`);
+  for (let at = 0; at < ENDPOINT_CALLS_OF_PAGES_MAX; at += 1)
+    expect(await claimNext()).toBe('browser');
+  expect(await claimNext()).toBe(null);
+  await happen('server', 'ben');
+  expect(await claimNext()).toBe('server');
+  expect(await claimNext()).toBe(null);
+  await database.owner.query(
+    `update automations.calls set status = 'delivered' where call_id = (
+      select call_id from automations.calls where status = 'calling' and is_of_page limit 1)`,
+  );
+  expect(await claimNext()).toBe('browser');
+});
+
+test('lanes that claim at the same time claim no more calls of pages than that', async () => {
+  for (let at = 0; at < 2 * ENDPOINT_CALLS_MAX; at += 1) await happen('browser', `page-${at}`);
+  const claimed = await Promise.all(Array.from({ length: ENDPOINT_CALLS_MAX }, claimNext));
+  expect(claimed.filter((source) => source !== null)).toHaveLength(ENDPOINT_CALLS_OF_PAGES_MAX);
+});
+
+test('attack: calls of servers come before those of pages that waited longer', async () => {
+  for (let at = 0; at < 30; at += 1) await happen('browser', `page-${at}`);
+  for (let at = 0; at < 30; at += 1) await happen('server', `server-${at}`);
+  const claimed: (string | null)[] = [];
+  for (let at = 0; at < 30; at += 1) {
+    claimed.push(await claimNext());
+    await database.owner.query(
+      `update automations.calls set status = 'delivered' where status = 'calling'`,
+    );
+  }
+  // By chance three in four: fewer than 8 of 30 come once in ten million runs.
+  expect(claimed.filter((source) => source === 'server').length).toBeGreaterThanOrEqual(8);
+  expect(claimed).not.toContain(null);
 });
