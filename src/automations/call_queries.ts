@@ -52,7 +52,7 @@ export const queueCall = async (
     insert into automations.calls
       (project_id, call_id, run_id, step_id, endpoint_id, status, queued_at, expires_at, is_of_page)
     select ${projectId}, ${newId()}, ${runId}, ${stepId}, ${endpointId}, 'queued', statement_timestamp(),
-      ${sql.timestamp(expiresAt)}, source is distinct from 'server' and not is_test
+      ${sql.timestamp(expiresAt)}, (source = 'server') is not true and not is_test
     from automations.runs where project_id = ${projectId} and run_id = ${runId}
     on conflict on constraint calls_one_per_step do nothing
   `);

@@ -120,12 +120,16 @@ test('no two messages are told apart by the same boundary', () => {
 
 const oneOf = (characters: string) => fc.constantFrom(...characters.split(''));
 const asciiText = fc.string({ unit: oneOf('aB1 .,:;"()<>@=?_-\\'), maxLength: 120 });
+/** The library takes such a domain for an IPv4 address, and writes `1.1` as `1.0.0.1`. We write it as it is. */
+const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i;
 const address = fc.oneof(
   fc.emailAddress(),
   fc
     .tuple(
       fc.string({ unit: oneOf('aB1._+-'), minLength: 1, maxLength: 70 }),
-      fc.string({ unit: oneOf('ab1.-X_'), minLength: 1, maxLength: 40 }),
+      fc
+        .string({ unit: oneOf('ab1.-X_'), minLength: 1, maxLength: 40 })
+        .filter((domain) => !ENDS_IN_NUMBER.test(domain)),
     )
     .map(([user, domain]) => `${user}@${domain}`),
   fc.constantFrom(
@@ -136,6 +140,11 @@ const address = fc.oneof(
     'a@b.c.',
   ),
 );
+
+test('an address whose domain is a number stays as it is', () => {
+  const raw = toRaw({ To: { name: '', address: 'a@1.1' } }, { text: 'Hi', html: null });
+  expect(raw.toString()).toMatch(/^To: a@1\.1\r$/m);
+});
 
 test('plain fields are what the library writes of them', () => {
   const library = new MimeNode();
