@@ -1379,7 +1379,8 @@ returns table (
   may_be_limited boolean,
   traceparent text,
   is_unconfirmed boolean,
-  is_of_page boolean
+  is_of_page boolean,
+  is_bare boolean
 )
 language plpgsql volatile
 set search_path = '';

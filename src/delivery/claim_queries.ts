@@ -23,6 +23,8 @@ const Claimed = z.strictObject({
   /** Whether only browsers had asserted its address, and whether a page may have chosen it, when it was planned. */
   is_unconfirmed: z.boolean(),
   is_of_page: z.boolean(),
+  /** Whether it is rendered without what only a browser asserted: the provider refused it with that. */
+  is_bare: z.boolean(),
 });
 export type Claimed = z.output<typeof Claimed>;
 
@@ -44,7 +46,7 @@ export const claimSends = (
   tx.any(sql.type(Claimed)`
     select send_id, identity_id, profile_id, template_id, template_version, event_id, event_occurred_at,
       address_key, recipient, automation_id, category, attempt, is_test, may_be_limited, traceparent,
-      is_unconfirmed, is_of_page
+      is_unconfirmed, is_of_page, is_bare
     from delivery.claim_sends(
       project_id => ${projectId},
       provider_id => ${providerId},

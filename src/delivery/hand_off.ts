@@ -145,6 +145,7 @@ const handOver = async (
     recipient: send.address_key.toString('hex'),
     isUnconfirmed: send.is_unconfirmed,
     isOfPage: send.is_of_page,
+    showsAsserted: prepared.showsAsserted,
   });
   const written = writeOutcome(context, prepared, outcome).then(() =>
     failpoint('after_outcome_commit'),

@@ -42,7 +42,8 @@ const address = (deps: PrepareDeps, { projectId }: Batch, read: Read, send: Clai
   const template = read.templates.get(templateKey(send));
   const { sample, asserted, withheld } = read.contexts.get(send_id) ?? NOTHING_KNOWN;
   const rest = { run: { send_id }, project: read.project, unsubscribe_url: url };
-  const mail = template ? { template, variables: { ...sample, ...rest }, asserted } : null;
+  const variables = { ...sample, ...rest };
+  const mail = template ? { template, variables, asserted, isBare: send.is_bare } : null;
   return { send, url, mail, withheld };
 };
 
@@ -81,7 +82,13 @@ const build = (
 };
 
 /** A leased send and its message, as it goes over the wire. */
-export type Built = { send: Claimed; subject: string; raw: Buffer };
+export type Built = {
+  send: Claimed;
+  subject: string;
+  raw: Buffer;
+  /** Whether the message may show what only a browser asserted. */
+  showsAsserted: boolean;
+};
 
 type Batched = {
   prepared: Built[];
@@ -143,7 +150,8 @@ const buildSome = async (
       const { message, raw } = build(batch, read, { addressed, outcome });
       bytes += raw.length;
       if (raw.length > LARGE_BYTES) await nextTurn();
-      built.prepared.push({ send, subject: message.subject, raw });
+      const showsAsserted = !send.is_bare && (addressed.mail?.asserted ?? null) !== null;
+      built.prepared.push({ send, subject: message.subject, raw, showsAsserted });
       built.contents.push({ sendId: send.send_id, ...message });
     } catch (error) {
       if (!(error instanceof Unbuildable)) throw error;

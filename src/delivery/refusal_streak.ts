@@ -17,6 +17,8 @@ type Judged = {
   isUnconfirmed: boolean;
   /** Whether a page may have chosen recipient and words. */
   isOfPage: boolean;
+  /** Whether the message shows what only a browser asserted. */
+  showsAsserted: boolean;
 };
 type Rejected = SendOutcome & { kind: 'rejected' };
 type Deferred = SendOutcome & { kind: 'deferred' };
@@ -45,6 +47,13 @@ const isOfSend = (outcome: Deferred, { isUnconfirmed, isOfPage }: Judged): boole
   (outcome.reply === undefined ||
     CAUSED_BY_PAGES.includes(outcome.waits) ||
     (isUnconfirmed && outcome.isOfOne === true));
+
+/**
+ * Whether a refusal may be about words that a page asserted. The send is tried again without them, so that a page ends
+ * no email with words; only the refusal of that one counts.
+ */
+const isOfWords = ({ bounce, reason }: Rejected, { showsAsserted }: Judged): boolean =>
+  showsAsserted && bounce === undefined && reason !== 'recipient_refused';
 
 /** One refusal again and again, for different recipients. */
 class Streak {
@@ -126,16 +135,16 @@ export class RefusalStreak {
     return isSuspicious(outcome) ? this.#believe(outcome, judged.recipient) : outcome;
   }
 
-  #count(outcome: Rejected, { recipient, isOfPage }: Judged): SendOutcome {
+  #count(outcome: Rejected, judged: Judged): SendOutcome {
+    const { recipient, isOfPage } = judged;
+    const { reply } = outcome;
+    const answer = reply ? { reply } : {};
+    if (isOfWords(outcome, judged))
+      return { kind: 'deferred', reason: 'asserted_refused', waits: 'send', ...answer };
     const streak = isOfPage ? this.#ofPages : this.#streak;
     if (!streak.isTooLong(outcome, recipient)) return outcome;
-    const { reply } = outcome;
-    return {
-      kind: 'deferred',
-      reason: 'identical_refusals',
-      waits: isOfPage ? 'send' : 'hold',
-      ...(reply ? { reply } : {}),
-    };
+    const waits = isOfPage ? 'send' : 'hold';
+    return { kind: 'deferred', reason: 'identical_refusals', waits, ...answer };
   }
 
   /** The send alone waits, unless the answer before was about the account as well, beside another recipient. */

@@ -125,6 +125,11 @@ export const explanations = {
       'the new version, and cancel emails that wait with the old one. An email that you queue again keeps its ' +
       'template version.',
   },
+  asserted_refused: {
+    cause:
+      'The provider refused the email, which showed values that only a browser asserted. They may be the cause.',
+    fix: 'You need not act: Trunkline sends it again without these values.',
+  },
   recipient_refused: {
     cause: 'The provider refused the recipient.',
     fix: 'Check the address.',

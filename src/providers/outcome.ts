@@ -24,6 +24,7 @@ export const FAILURE_REASONS = [
   'provider_unavailable',
   'reputation_refused',
   'identical_refusals',
+  'asserted_refused',
   'recipient_deferred',
   'recipient_refused',
   'blocked_by_policy',

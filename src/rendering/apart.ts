@@ -48,7 +48,7 @@ const makeMailThreads = (where: Where) => makeThreads(where, 'mails_to_render', 
 /** Apart from those of mails: nobody's draft keeps a mail waiting. */
 const makeAuthorThreads = (where: Where) => makeThreads(where, 'templates_to_try', AUTHORS);
 
-export type Mail = Pick<Filled, 'variables' | 'asserted'> & {
+export type Mail = Pick<Filled, 'variables' | 'asserted' | 'isBare'> & {
   template: Source & { template_id: string; version: number };
 };
 
@@ -66,11 +66,10 @@ export const renderMails = async (
   msMax: number,
 ): Promise<(RenderOutcome | null)[]> => {
   const threads = where.resources.of(makeMailThreads, where);
-  const tasks = mails.map(({ template, variables, asserted }) => ({
+  const tasks = mails.map(({ template, ...filled }) => ({
     kind: 'render' as const,
     source: template,
-    variables,
-    asserted,
+    ...filled,
     key: `${projectId}/${template.template_id}/${template.version}`,
   }));
   const outcomes = await threads.perform(projectId, tasks, msMax);

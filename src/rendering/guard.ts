@@ -58,12 +58,16 @@ export const renderSafely = <Message>(
   }
 };
 
-/** Renders a message safely, and without the asserted values if they would make a link to a foreign host. */
+/**
+ * Renders a message safely, and without the asserted values if they would make a link to a foreign host, or if `isBare`
+ * says so.
+ */
 export const renderGuarded = <Message extends Rendered>(
   renderWith: (variables: Variables) => Message,
   variables: Variables,
-  { guard, isFinal }: Safety,
+  { guard, isFinal, isBare }: Safety & { isBare: boolean },
 ): Message => {
+  if (guard && isBare) return renderFirst(renderWith, guard.listBare(), isFinal);
   const message = renderSafely(renderWith, variables, { guard, isFinal });
   return guard
     ? guard.check(message, () => renderFirst(renderWith, guard.listBare(), isFinal))

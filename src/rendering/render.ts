@@ -211,6 +211,8 @@ export const threadCpuMs = (): number => {
   return (user + system) / MICROSECONDS_PER_MS;
 };
 
+type Rendering = { key?: string; guard?: Guard | null; isBare?: boolean };
+
 /**
  * Renders a template for one person. The text part is derived from the HTML when the template has none. A failure is
  * final for a mail, so a template is not blamed for time that the machine took: a busy one, or one that slept.
@@ -218,14 +220,14 @@ export const threadCpuMs = (): number => {
 export const render = (
   source: Source,
   variables: Variables,
-  { key, guard = null }: { key?: string; guard?: Guard | null } = {},
+  { key, guard = null, isBare = false }: Rendering = {},
 ): RenderOutcome => {
   for (let tries = 1; ; tries += 1) {
     const cpuBefore = threadCpuMs();
     try {
       const parsed = key === undefined ? parseSource(source) : versions.of(key, source);
       const renderWith = (those: Variables) => renderParsed(parsed, those, strict).message;
-      const message = renderGuarded(renderWith, variables, { guard, isFinal: isOfTime });
+      const message = renderGuarded(renderWith, variables, { guard, isFinal: isOfTime, isBare });
       return { kind: 'rendered', message };
     } catch (error) {
       const { part, message } =

@@ -4,7 +4,13 @@ import type { Shown } from './show.ts';
 import type { Asserted, Variables } from './variables.ts';
 
 /** A template, and what it is rendered with. Null where a browser asserted none of it. */
-export type Filled = { source: Source; variables: Variables; asserted: Asserted | null };
+export type Filled = {
+  source: Source;
+  variables: Variables;
+  asserted: Asserted | null;
+  /** Whether it is rendered without what a browser asserted. */
+  isBare?: boolean;
+};
 
 /** What a thread is asked to do. All of it is data: it is copied. */
 export type Task =

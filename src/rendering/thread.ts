@@ -29,7 +29,11 @@ const findGuard = async ({ asserted, ...filled }: Filled & { key?: string }) =>
 const perform = async (task: Task): Promise<Outcome> => {
   switch (task.kind) {
     case 'render':
-      return render(task.source, task.variables, { key: task.key, guard: await findGuard(task) });
+      return render(task.source, task.variables, {
+        key: task.key,
+        guard: await findGuard(task),
+        isBare: task.isBare === true,
+      });
     case 'show':
       return (await import('./show.ts')).show(task, await findGuard(task));
     case 'examine':

@@ -41,8 +41,17 @@ test('a claim answers with everything that preparing a send needs', async () => 
       traceparent,
       is_unconfirmed: false,
       is_of_page: false,
+      is_bare: false,
     },
   ]);
+});
+
+test('a send that was refused with words of a page is claimed to be rendered without them', async () => {
+  const sends = sendsOf(database, newId());
+  const send = newSend();
+  await sends.plan(send);
+  await sends.update(send.sendId, "status_reason = 'asserted_refused'");
+  expect(await sends.claim(send.providerId)).toMatchObject([{ is_bare: true }]);
 });
 
 test.each([

@@ -21,13 +21,16 @@ const unknownUser = (text = 'no such user'): SendOutcome => ({
 const suspended = (reason: 'account_blocked' | 'sender_not_verified' = 'account_blocked') =>
   ({ kind: 'deferred', reason, waits: 'park', isOfOne: true }) as const;
 const accepted: SendOutcome = { kind: 'accepted', providerMessageId: null };
-const judge = (streak: RefusalStreak, outcome: SendOutcome, recipient: string) =>
-  streak.judge(outcome, { recipient, isUnconfirmed: false, isOfPage: false });
-const judgeUnconfirmed = (streak: RefusalStreak, outcome: SendOutcome, recipient: string) =>
-  streak.judge(outcome, { recipient, isUnconfirmed: true, isOfPage: true });
+const OF_SERVER = { isUnconfirmed: false, isOfPage: false, showsAsserted: false };
+const judgeWith =
+  (more: Partial<typeof OF_SERVER>) =>
+  (streak: RefusalStreak, outcome: SendOutcome, recipient: string) =>
+    streak.judge(outcome, { recipient, ...OF_SERVER, ...more });
+const judge = judgeWith({});
+const judgeUnconfirmed = judgeWith({ isUnconfirmed: true, isOfPage: true });
 /** Of an address that a server confirmed. */
-const judgeOfPage = (streak: RefusalStreak, outcome: SendOutcome, recipient: string) =>
-  streak.judge(outcome, { recipient, isUnconfirmed: false, isOfPage: true });
+const judgeOfPage = judgeWith({ isOfPage: true });
+const judgeAsserted = judgeWith({ showsAsserted: true });
 const people = (count: number) => Array.from({ length: count }, (_, at) => `person ${at}`);
 
 describe('identical refusals', () => {
@@ -43,6 +46,26 @@ describe('identical refusals', () => {
       waits: 'hold',
       reply: refuse().kind === 'rejected' ? { code: 550 } : {},
     });
+  });
+
+  test('attack: a refusal of an email that shows words of a page ends nothing and counts for nothing', () => {
+    const streak = new RefusalStreak();
+    const again = { kind: 'deferred', reason: 'asserted_refused', waits: 'send' };
+    for (const one of people(2 * IDENTICAL_REFUSALS_MAX))
+      expect(judgeAsserted(streak, refused(), one)).toMatchObject({
+        ...again,
+        reply: { code: 550 },
+      });
+    expect([streak.count, streak.refusals]).toEqual([0, null]);
+    for (const one of people(IDENTICAL_REFUSALS_MAX))
+      expect(judge(streak, refused(), one).kind).toBe('rejected');
+  });
+
+  test('that concern the recipient end an email that shows words of a page, too', () => {
+    const streak = new RefusalStreak();
+    expect(judgeAsserted(streak, unknownUser(), 'nobody').kind).toBe('rejected');
+    const unwanted = { ...refused(), reason: 'recipient_refused' } as SendOutcome;
+    expect(judgeAsserted(streak, unwanted, 'another').kind).toBe('rejected');
   });
 
   test('of one recipient count once', () => {
