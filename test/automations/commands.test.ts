@@ -177,8 +177,9 @@ test('a command answers while a worker has a run, and its job does the first pie
   const walker = await connectTo(database, projectId);
   await walker.query('begin');
   await walker.query(
-    'select from automations.runs where automation_id = $1 order by run_id limit 1 for update',
-    [id],
+    `select from automations.runs where project_id = $1 and automation_id = $2
+    order by run_id limit 1 for update`,
+    [projectId, id],
   );
   await within((scope) => pause(scope, id));
   await within((scope) => resume(scope, id, activation));

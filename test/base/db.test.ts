@@ -139,7 +139,8 @@ test('work that waits too long for a lock is undone alone, and the transaction w
   await within((scope) => insert(scope, 'held@people.test'));
   const other = await connectTo(database, projectId);
   await other.query('begin');
-  await other.query('select from suppression.addresses for update');
+  const ofProject = `from suppression.addresses where project_id = '${projectId}'`;
+  await other.query(`select ${ofProject} for update`);
   const answers = await within(async (scope) => {
     const isDone = await unlessLocked(scope, 20, async (own) => {
       await insert(own, 'undone@people.test');
@@ -152,7 +153,7 @@ test('work that waits too long for a lock is undone alone, and the transaction w
   });
   expect(answers).toEqual({ isDone: false, isOtherDone: true, lock_timeout: '0' });
   await other.query('rollback');
-  const { rows } = await other.query('select email from suppression.addresses order by email');
+  const { rows } = await other.query(`select email ${ofProject} order by email`);
   expect(rows).toEqual([{ email: 'done@people.test' }, { email: 'held@people.test' }]);
   const refuse = () => Promise.reject(new Refusal('not_found'));
   await expect(within((scope) => unlessLocked(scope, 20, refuse))).rejects.toThrow('not_found');
