@@ -8,12 +8,6 @@ import { withoutCredentials } from '../config/database_url.ts';
 const MAIN = join(import.meta.dirname, '..', 'main.ts');
 /** Where Node keeps what it has compiled: a process that is started again is ready in half the time. */
 export const COMPILED = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'node');
-/**
- * How Node runs the service. Node would let objects that just came take 64 MiB; with 16 MiB a process takes less memory
- * and is as quick. `package.json` and `.deploy` start it with the same.
- * https://nodejs.org/api/cli.html#--max-semi-space-sizesize-in-mib
- */
-export const NODE_FLAGS = ['--max-semi-space-size=8'];
 const READY_TIMEOUT_MS = 30_000;
 
 export type Service = {
@@ -98,8 +92,7 @@ export const startService = async ({
   onLine,
   onWaiting,
 }: ServiceOptions): Promise<Service> => {
-  const flags = [...NODE_FLAGS, ...(isWatching ? ['--watch'] : [])];
-  const child = spawn(process.execPath, [...flags, MAIN], {
+  const child = spawn(process.execPath, isWatching ? ['--watch', MAIN] : [MAIN], {
     env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILED, ...withoutOwner(env) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { NODE_FLAGS } from '../../src/runtime/start_service.ts';
 import { matches, readTree } from '../support/tidy/tree.ts';
 
 const tree = readTree();
@@ -33,16 +32,6 @@ const compose = parse(tree.read('.deploy/compose.yaml'), { merge: true }) as {
   secrets: Record<string, { file: string }>;
 };
 const containers = Object.entries(compose.services);
-
-test('every file that starts the service gives Node the same flags', () => {
-  const starts = {
-    'package.json': /"start": "exec node (.+) src\/main\.ts"/,
-    '.deploy/Dockerfile': /^CMD \["node", "(.+)", "src\/main\.ts"\]/m,
-    '.deploy/trunkline@.service': /^ExecStart=\S+\/node (.+) src\/main\.ts$/m,
-  };
-  for (const [path, start] of Object.entries(starts))
-    expect([path, start.exec(tree.read(path))?.[1]]).toEqual([path, NODE_FLAGS.join(' ')]);
-});
 
 describe('compose.yaml', () => {
   test.each(containers)(
