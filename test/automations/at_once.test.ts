@@ -5,6 +5,7 @@ import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { identify } from '../../src/profiles/identify.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
+import { listWaiting } from '../base/connections.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
@@ -12,12 +13,7 @@ import { copy, journeysOf, mail } from './journeys.ts';
 
 const database = testDatabase();
 
-const isWaited = async (): Promise<boolean> => {
-  const { rows } = await database.owner.query(
-    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rows.length > 0;
-};
+const isWaited = async (): Promise<boolean> => (await listWaiting(database.owner)).length > 0;
 
 /** Does two pieces of work, the second of which begins when the first is done and not yet committed. */
 const overlapping = async <T>(

@@ -23,15 +23,27 @@ export const connectTo = async (database: TestDatabase, projectId: string): Prom
   return client;
 };
 
-/** Resolves when so many connections to the test's database wait for somebody else's lock. */
+type Waiting = { usename: string; application_name: string };
+
+/**
+ * Lists the sessions of the test's database that wait for a lock of another. Postgres lists sessions once in a
+ * transaction, so the list is cleared first: the owner may be in one, and later sessions would be missing.
+ */
+export const listWaiting = async (owner: pg.Client): Promise<Waiting[]> => {
+  await owner.query('select pg_stat_clear_snapshot()');
+  const { rows } = await owner.query<Waiting>(
+    `select usename, application_name from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows;
+};
+
+/** Resolves when so many connections to the test's database wait for a lock of another. */
 export const untilWaiting = (database: TestDatabase, count = 1): Promise<void> =>
   vi.waitFor(
     async () => {
-      const { rows } = await database.owner.query<{ waiting: number }>(
-        `select count(*)::integer as waiting from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`,
-      );
-      if ((rows[0]?.waiting ?? 0) < count) throw new Error('nobody waits for a lock');
+      const { length } = await listWaiting(database.owner);
+      if (length < count) throw new Error(`${length} of ${count} sessions wait for a lock`);
     },
     { timeout: 10_000, interval: 10 },
   );

@@ -4,6 +4,7 @@ import { newId } from '../../src/base/ids.ts';
 import { NEVER_MS } from '../../src/base/watchers.ts';
 import { COMMITS_AT_ONCE_MAX, HandOffLog } from '../../src/delivery/hand_off_log.ts';
 import { takeBounce } from '../../src/feedback/feedback.ts';
+import { listWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { newSend, OWNER, sendsOf } from './one_send.ts';
@@ -156,14 +157,7 @@ test('it waits no longer than it may', async () => {
   expect(await endsOf(projectId)).toEqual([1, 1]);
 });
 
-/** How many sessions wait for a lock of another: also those that a transaction which looked before has not seen yet. */
-const countWaiting = async (): Promise<number> => {
-  await database.owner.query('select pg_stat_clear_snapshot()');
-  const { rowCount } = await database.owner.query(
-    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-  );
-  return rowCount ?? 0;
-};
+const countWaiting = async (): Promise<number> => (await listWaiting(database.owner)).length;
 
 test('so many commits are under way at once; what comes then is written together in the next', async () => {
   const { projectId, begun, log } = await leased(COMMITS_AT_ONCE_MAX + 3);

@@ -10,6 +10,7 @@ import { openSession } from '../../src/worker/liveness.ts';
 import { startSweeper } from '../../src/worker/sweeper.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
 import { DEFAULTS } from '../support/defaults.ts';
+import { listWaiting } from '../base/connections.ts';
 import { until } from '../support/until.ts';
 import { signUpOf, testWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
@@ -63,11 +64,8 @@ describe.concurrent.each(waits)(
       await world.owner.query(hold);
       const sweeper = startSweeper(world.deps, session, 'mine');
       await until('the sweep waits, not over its own session', async () => {
-        const { rowCount } = await world.owner.query(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-          and application_name <> 'trunkline-sweeper'`,
-        );
-        return (rowCount ?? 0) > 0;
+        const waiting = await listWaiting(world.owner);
+        return waiting.some((one) => one.application_name !== 'trunkline-sweeper');
       });
       const enoughAt = Date.now() + SILENT_MS * 1.5;
       await until('it has waited for longer than it may be silent', () => Date.now() > enoughAt);
