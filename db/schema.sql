@@ -418,7 +418,7 @@ comment on column analytics.runs.automation_id is 'The automation';
 comment on column analytics.runs.automation is 'Its name today';
 comment on column analytics.runs.version is 'The version of it that the run follows to its end';
 comment on column analytics.runs.profile_id is 'Whose run it is: their profile today';
-comment on column analytics.runs.trigger_event_id is 'The event that started it; null when somebody did by hand';
+comment on column analytics.runs.trigger_event_id is 'The event that started it; null when a person started it by hand';
 comment on column analytics.runs.trigger_event_at is 'When that event occurred';
 comment on column analytics.runs.status is 'active, paused, ended or failed';
 comment on column analytics.runs.step_id is 'The step it is at; null when it has ended';
@@ -426,7 +426,7 @@ comment on column analytics.runs.wake_at is 'When it goes on, if it waits';
 comment on column analytics.runs.started_at is 'When it was started';
 comment on column analytics.runs.ended_at is 'When it ended';
 comment on column analytics.runs.outcome is 'How it ended: completed, converted, exited, unsubscribed, held_out, expired, archived, …';
-comment on column analytics.runs.is_test is 'Whether somebody only tried the automation';
+comment on column analytics.runs.is_test is 'Whether it is only a test of the automation';
 grant select on analytics.runs to trunkline_analyst;
 
 create view analytics.segment_history with (security_invoker=true) as
@@ -538,7 +538,7 @@ comment on column analytics.sends.step_id is 'The step that sent it';
 comment on column analytics.sends.template_id is 'What was sent';
 comment on column analytics.sends.template_version is 'In which version';
 comment on column analytics.sends.template is 'The template''s name';
-comment on column analytics.sends.profile_id is 'Whom it was for: their profile today';
+comment on column analytics.sends.profile_id is 'The profile that the person has today';
 comment on column analytics.sends.recipient is 'The address; null once its person was erased';
 comment on column analytics.sends.subject is 'The subject as it was sent; null until it was rendered, and once its person was erased';
 comment on column analytics.sends.status is 'The strongest fact: complained, bounced, delivered, else the state of the hand-off (accepted, rejected, queued, …)';
@@ -551,7 +551,7 @@ comment on column analytics.sends.accepted_at is 'When the provider took it';
 comment on column analytics.sends.delivered_at is 'When it reached the mailbox, if the provider says so';
 comment on column analytics.sends.bounced_at is 'When it bounced';
 comment on column analytics.sends.complained_at is 'When the recipient complained';
-comment on column analytics.sends.is_test is 'Whether somebody only tried the automation';
+comment on column analytics.sends.is_test is 'Whether it was only a test of the automation';
 grant select on analytics.sends to trunkline_analyst;
 
 create view analytics.suppressions with (security_invoker=true) as

@@ -1,8 +1,7 @@
 --! Previous: sha1:233488687053d4e73e786226f630c18685e577d1
---! Hash: sha1:d47a6c5133f62c953e0279d9608e93befecaac76
+--! Hash: sha1:b441541fd665cd091575e61b7af61f790a43c206
 --! Message: automations_are_deleted_in_pieces
 
--- Enter migration here
 -- An automation is deleted in pieces. Its status says so until the last of its rows is gone.
 alter table automations.automations drop constraint if exists automations_status_is_known;
 alter table automations.automations add constraint automations_status_is_known
@@ -38,8 +37,8 @@ $$;
 -- Says which of some sends are not handed over because their automation is paused, archived or deleted: by place, why,
 -- and until when it waits, or null where it is not sent at all. A test of an automation goes on, however that stands.
 --
--- The halt stays until the transaction ends, so that whoever lifts it finds all that waits because of it. One that is
--- just being set or lifted is not waited for: it is none yet, or none any more.
+-- The halt stays until the transaction ends, so that a transaction that lifts it finds all that waits because of it.
+-- One that is just being set or lifted is not waited for: it is none yet, or none any more.
 create or replace function delivery.halt_hand_offs(project_id uuid, send_ids uuid[])
 returns table (place bigint, stop text, wait_until timestamptz)
 language plpgsql volatile
@@ -120,7 +119,7 @@ comment on column analytics.sends.step_id is 'The step that sent it';
 comment on column analytics.sends.template_id is 'What was sent';
 comment on column analytics.sends.template_version is 'In which version';
 comment on column analytics.sends.template is 'The template''s name';
-comment on column analytics.sends.profile_id is 'Whom it was for: their profile today';
+comment on column analytics.sends.profile_id is 'The profile that the person has today';
 comment on column analytics.sends.recipient is 'The address; null once its person was erased';
 comment on column analytics.sends.subject is
   'The subject as it was sent; null until it was rendered, and once its person was erased';
@@ -136,7 +135,7 @@ comment on column analytics.sends.accepted_at is 'When the provider took it';
 comment on column analytics.sends.delivered_at is 'When it reached the mailbox, if the provider says so';
 comment on column analytics.sends.bounced_at is 'When it bounced';
 comment on column analytics.sends.complained_at is 'When the recipient complained';
-comment on column analytics.sends.is_test is 'Whether somebody only tried the automation';
+comment on column analytics.sends.is_test is 'Whether it was only a test of the automation';
 
 grant select on analytics.sends to trunkline_analyst;
 --! EndIncluded analytics/sends.sql
@@ -171,7 +170,7 @@ comment on column analytics.runs.automation_id is 'The automation';
 comment on column analytics.runs.automation is 'Its name today';
 comment on column analytics.runs.version is 'The version of it that the run follows to its end';
 comment on column analytics.runs.profile_id is 'Whose run it is: their profile today';
-comment on column analytics.runs.trigger_event_id is 'The event that started it; null when somebody did by hand';
+comment on column analytics.runs.trigger_event_id is 'The event that started it; null when a person started it by hand';
 comment on column analytics.runs.trigger_event_at is 'When that event occurred';
 comment on column analytics.runs.status is 'active, paused, ended or failed';
 comment on column analytics.runs.step_id is 'The step it is at; null when it has ended';
@@ -180,7 +179,7 @@ comment on column analytics.runs.started_at is 'When it was started';
 comment on column analytics.runs.ended_at is 'When it ended';
 comment on column analytics.runs.outcome is
   'How it ended: completed, converted, exited, unsubscribed, held_out, expired, archived, …';
-comment on column analytics.runs.is_test is 'Whether somebody only tried the automation';
+comment on column analytics.runs.is_test is 'Whether it is only a test of the automation';
 
 grant select on analytics.runs to trunkline_analyst;
 --! EndIncluded analytics/runs.sql

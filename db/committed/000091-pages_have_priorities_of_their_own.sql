@@ -1,8 +1,9 @@
---! Previous: sha1:d47a6c5133f62c953e0279d9608e93befecaac76
---! Hash: sha1:068bcbb7b1b24142f1635564d9031948933691bb
+--! Previous: sha1:b441541fd665cd091575e61b7af61f790a43c206
+--! Hash: sha1:fcb108c2aa2d20dd1d1a5bdc4dd8401aee332565
 --! Message: pages_have_priorities_of_their_own
 
--- Email that a page caused has priorities of its own: a relay that hangs for it does not hold up other email.
+-- Email that a page caused has priorities of its own: a relay that hangs for it does not hold up other email. A claim
+-- says also which email was refused while it showed what only a browser asserted: it is sent again without that.
 drop function if exists delivery.choose_due(uuid, uuid, integer, integer, timestamptz);
 --! Included delivery/choose_due.sql
 -- Locks due sends of one provider and returns their ids. Bounds how many of them may be marketing, and of pages.
@@ -43,6 +44,7 @@ begin
   );
   foreach v_priority in array '{0, 1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 0}'::integer[] loop
     v_round := v_round + 1;
+    exit when cardinality(v_ids) = choose_due.sends_max;
     v_wanted := choose_due.sends_max - cardinality(v_ids);
     if v_round > 6 then
       v_kind_max := choose_due.sends_max;
@@ -75,7 +77,8 @@ drop function if exists delivery.claim_sends(uuid, uuid, text, integer, integer,
 -- Leases due sends of one provider, so that workers do not prepare the same ones. Says of each whether its limits may
 -- make it wait by now, or its automation; limits of a send planned a moment ago were checked then. Says also whether
 -- only browsers had asserted its address when it was planned (`is_unconfirmed`), and whether a page may have chosen it:
--- so, or because no server started its run (`is_of_page`).
+-- so, or because no server started its run (`is_of_page`). One that was refused while it showed what only a browser
+-- asserted is rendered without that (`is_bare`).
 --
 -- A lease only saves work: step_hand_offs decides what is handed off. A lease expires by the database's
 -- clock when its owner dies. Nothing is leased while sending is held.
@@ -105,7 +108,8 @@ returns table (
   may_be_limited    boolean,
   traceparent       text,
   is_unconfirmed    boolean,
-  is_of_page        boolean
+  is_of_page        boolean,
+  is_bare           boolean
 )
 language plpgsql volatile
 set search_path = ''
@@ -136,7 +140,7 @@ begin
         where halt.project_id = claim_sends.project_id and halt.automation_id = send.automation_id and not send.is_test
       ),
     send.traceparent, coalesce(send.limits ? 'unconfirmed', false),
-    send.priority % 2 = 1;
+    send.priority % 2 = 1, send.status_reason is not distinct from 'asserted_refused';
 end;
 $$;
 --! EndIncluded delivery/claim_sends.sql

@@ -1,5 +1,5 @@
---! Previous: sha1:068bcbb7b1b24142f1635564d9031948933691bb
---! Hash: sha1:4f8f6f1a1e87609db04bca791f0059d6557caab8
+--! Previous: sha1:fcb108c2aa2d20dd1d1a5bdc4dd8401aee332565
+--! Hash: sha1:37e2106ba42ec4fde5c58cb7752bcd6675a5dac5
 --! Message: calls_of_servers_go_first
 
 -- Webhook calls that pages cause come behind those of servers, and use three lanes of an endpoint.

@@ -63,7 +63,7 @@ describe('identical refusals', () => {
 
   test('that concern the recipient end an email that shows words of a page, too', () => {
     const streak = new RefusalStreak();
-    expect(judgeAsserted(streak, unknownUser(), 'nobody').kind).toBe('rejected');
+    expect(judgeAsserted(streak, unknownUser(), 'ann').kind).toBe('rejected');
     const unwanted = { ...refused(), reason: 'recipient_refused' } as SendOutcome;
     expect(judgeAsserted(streak, unwanted, 'another').kind).toBe('rejected');
   });
