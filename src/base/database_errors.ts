@@ -24,6 +24,9 @@ const isConnectionLost = (error: unknown): boolean =>
 export const isDatabaseDown = (error: unknown): boolean =>
   isConnectionLost(error) || hasCode(error, TIMEOUT_CODES);
 
+/** Whether a statement waited for a lock for longer than it may. */
+export const isLockTimeout = (error: unknown): error is Error => hasCode(error, /^55P03$/);
+
 /** Whether Postgres asks for the whole transaction again, because of another one. */
 export const isRestarting = (error: unknown): boolean => hasCode(error, RESTARTING_CODES);
 

@@ -7,8 +7,7 @@ import {
   type DatabaseTransactionConnection,
   type Interceptor,
 } from 'slonik';
-import { hasCode } from './causes.ts';
-import { isDatabaseDown, isRestarting, isTimeout } from './database_errors.ts';
+import { isDatabaseDown, isLockTimeout, isRestarting, isTimeout } from './database_errors.ts';
 import { noteChange, noteInstallationChange } from './audit.ts';
 import type { Audit } from './audit.ts';
 import { translateRefusals, validateRows } from './interceptors.ts';
@@ -204,8 +203,6 @@ export const attempt = async <T>(
   }
 };
 
-const LOCK_NOT_AVAILABLE = /^55P03$/;
-
 /**
  * Does work that is undone alone where a statement of it waits for a lock for longer than `waitMs`. Returns whether it
  * was done.
@@ -229,7 +226,7 @@ export const unlessLocked = async (
     );
     return true;
   } catch (error) {
-    if (hasCode(error, LOCK_NOT_AVAILABLE)) return false;
+    if (isLockTimeout(error)) return false;
     throw error;
   }
 };

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
+import { isLockTimeout } from '../base/database_errors.ts';
 import { inProject } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
 import { FIRST_ID } from '../base/ids.ts';
@@ -11,7 +12,6 @@ const FORGET_IDS_MAX = 5_000;
 /** How often the timeline's lock is asked for, and the pause that others get in between. */
 const DROP_TRIES_MAX = 60;
 const DROP_PAUSE_MS = 1_000;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Makes the months of the timeline that are missing, from the oldest that is accepted on; answers how many. */
 export const keepMonths = async (
@@ -71,8 +71,7 @@ export const dropMonth = async (
       );
       return rows[0]?.dropped ?? null;
     } catch (error) {
-      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || tries === DROP_TRIES_MAX)
-        throw error;
+      if (!isLockTimeout(error) || tries === DROP_TRIES_MAX) throw error;
       await wait(DROP_PAUSE_MS, undefined, { signal });
     }
   }

@@ -7,6 +7,7 @@ import { Logger as WorkerLogger, runMigrations as migrateQueue } from 'graphile-
 import { runner } from 'node-pg-migrate';
 import type { MigrationBuilder } from 'node-pg-migrate';
 import pg from 'pg';
+import { isLockTimeout } from '../base/database_errors.ts';
 import type { Keys } from '../base/keys.ts';
 import { passwordOf, ROLES, urlFor } from '../base/roles.ts';
 import type { Config } from '../config.ts';
@@ -172,10 +173,6 @@ const takeLock = async (client: pg.Client): Promise<void> => {
     await wait(LOCK_PAUSE_MS);
   }
 };
-
-const LOCK_NOT_AVAILABLE = '55P03';
-const isLockTimeout = (error: unknown): error is Error =>
-  error instanceof Error && (error as { code?: unknown }).code === LOCK_NOT_AVAILABLE;
 
 const tookTooLong = (cause: Error): Error =>
   new Error(
