@@ -5,18 +5,17 @@ import { advance } from '../../src/automations/advance.ts';
 import { findAutomationByName } from '../../src/automations/queries.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
-import { sendQueued } from '../../src/delivery/delivery.ts';
-import { takeBounce } from '../../src/feedback/feedback.ts';
 import continueCommands from '../../tasks/automations/continue_commands.ts';
-import { OWNER } from '../delivery/one_send.ts';
-import { SHOWN_ID } from '../http/as_shown.ts';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
 import { eraseNow } from '../support/erase.ts';
 import { asWorker } from '../support/work_on.ts';
+import { handedOver } from './handed_over.ts';
 import { automationsThroughApi, mailShown } from './through_api.ts';
 
 const database = testDatabase();
-const { api, ask, get, post, happen, live, make } = automationsThroughApi(database);
+const through = automationsThroughApi(database);
+const { api, ask, get, post, happen, live, make } = through;
+const { readSend, handOver } = handedOver(database, through);
 
 const within = <T>(work: (scope: Scope) => Promise<T>): Promise<T> =>
   inProject(database.deps, api.project.project_id, work);
@@ -41,17 +40,6 @@ const finish = async (id: string): Promise<void> => {
 /** Lists the automations of the project but the one that it begins with. */
 const listMade = async (): Promise<{ id: string; name: string }[]> =>
   (await get('')).items.filter(({ name }: { name: string }) => name === 'Made');
-const readSend = async (id: string) => {
-  const { items } = (await ask('GET', `/v1/sends?automation_id=${id}`)).body;
-  expect(items).toHaveLength(1);
-  return (await ask('GET', `/v1/sends/${items[0].id}`)).body;
-};
-/** One turn of the provider, as a worker takes it, and what the send log says afterwards. */
-const handOver = async (id: string) => {
-  const turn = { projectId: api.project.project_id, providerId: SHOWN_ID, owner: OWNER };
-  await sendQueued(database.deps, { ...turn, signal: NEVER, takeBounce });
-  return readSend(id);
-};
 const CANCELLED = { status: 'cancelled', status_reason: 'automation_deleted', attempts: 0 };
 
 test.each(['draft', 'active', 'paused', 'archived'])(

@@ -1,14 +1,13 @@
 // Mail that is queued when somebody pauses or archives its automation.
 import { expect, test } from 'vitest';
-import { sendQueued } from '../../src/delivery/delivery.ts';
-import { takeBounce } from '../../src/feedback/feedback.ts';
-import { OWNER } from '../delivery/one_send.ts';
-import { SHOWN_ID } from '../http/as_shown.ts';
-import { NEVER, testDatabase } from '../support/database.ts';
+import { testDatabase } from '../support/database.ts';
+import { handedOver } from './handed_over.ts';
 import { automationsThroughApi, mailShown } from './through_api.ts';
 
 const database = testDatabase();
-const { api, ask, post, happen, live } = automationsThroughApi(database);
+const through = automationsThroughApi(database);
+const { post, happen, live } = through;
+const { readSend: read, handOver } = handedOver(database, through);
 
 /** An automation that is live, with one mail of it queued. */
 const queued = async () => {
@@ -20,17 +19,6 @@ const queued = async () => {
   });
   await happen('trial_started');
   return id;
-};
-const read = async (id: string) => {
-  const { items } = (await ask('GET', `/v1/sends?automation_id=${id}`)).body;
-  expect(items).toHaveLength(1);
-  return (await ask('GET', `/v1/sends/${items[0].id}`)).body;
-};
-/** One turn of the provider, as a worker takes it, and what the send log says afterwards. */
-const handOver = async (id: string) => {
-  const turn = { projectId: api.project.project_id, providerId: SHOWN_ID, owner: OWNER };
-  await sendQueued(database.deps, { ...turn, signal: NEVER, takeBounce });
-  return read(id);
 };
 
 test('POST pause 200: it waits, and says so, until the automation is resumed', async () => {
