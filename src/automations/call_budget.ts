@@ -16,15 +16,15 @@ const SPREAD_SECONDS = 1_800;
 
 /**
  * Charges an attempt of a browser-triggered run to the hourly limit of its endpoint. Returns the seconds that it has to
- * wait, or null where it may go. A run is browser-triggered unless a server is known to have caused it; tests are not.
- * It is the last statement of its transaction, because all calls of an endpoint lock the same counter.
+ * wait, or null where it may go. It is the last statement of its transaction: all calls of an endpoint lock the same
+ * counter.
  */
 export const chargeCall = async (
   { tx }: Pick<Scope, 'tx'>,
   endpointId: string,
-  { source, is_test }: Pick<Claimed, 'source' | 'is_test'>,
+  { is_of_page: isOfPage }: Pick<Claimed, 'is_of_page'>,
 ): Promise<number | null> => {
-  if (source === 'server' || is_test) return null;
+  if (!isOfPage) return null;
   const { exceeded } = await consume(tx, [{ limit: LIMIT, key: endpointId }]);
   return exceeded === null
     ? null

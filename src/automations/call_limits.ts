@@ -10,9 +10,9 @@ export const CALL_LOOK_AGAIN_MS = 15_000;
 export const BROWSER_CALLS_PER_HOUR_MAX = 10_000;
 /** How many calls of one endpoint, of one project, and of all are under way in one process. */
 export const ENDPOINT_CALLS_MAX = 4;
-/** How many of them runs may cause that no server started, in all processes. */
-export const ENDPOINT_CALLS_OF_PAGES_MAX = 3;
 export const PROJECT_CALLS_MAX = 8;
 export const CALLS_MAX = 40;
+/** How many calls of one endpoint are under way in all processes whose runs no server started. */
+export const ENDPOINT_CALLS_OF_PAGES_MAX = 3;
 /** How many are under way, or wait for their place, of all projects; past that a run looks again for its call. */
 export const LANES_MAX = 8_000;

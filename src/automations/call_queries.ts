@@ -85,6 +85,8 @@ const Claimed = z.strictObject({
   started_at: z.date(),
   is_test: z.boolean(),
   traceparent: z.string().nullable(),
+  /** Whether no server is known to have caused its run, and it is no test. */
+  is_of_page: z.boolean(),
   /** Who caused the run; null where that is not known. */
   source: z.enum(['server', 'browser', 'system']).nullable(),
 });
@@ -121,7 +123,7 @@ const claimOf = async (
     select call.call_id, call.run_id, call.step_id, call.attempts + 1 as attempts, call.queued_at, call.expires_at,
       run.identity_id, run.automation_id, automation.name as automation, run.version,
       version.definition -> 'trigger' as trigger, run.trigger_event_id, run.trigger_event_at, run.trigger_entry,
-      run.started_at, run.is_test, run.traceparent, run.source
+      run.started_at, run.is_test, run.traceparent, call.is_of_page, run.source
     from automations.calls as call
     join automations.runs as run on run.project_id = call.project_id and run.run_id = call.run_id
     join automations.automations as automation

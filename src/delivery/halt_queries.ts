@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 
@@ -68,3 +69,15 @@ export const releasePaused = async (
 /** Returns the ids of queued sends of an automation, at most `sendsMax`. */
 export const queuedToCancel = (scope: Scope, automationId: string, sendsMax: number) =>
   queuedOf(scope, automationId, { reason: null, sendsMax });
+
+const Halted = z.strictObject({ send_id: z.uuid(), stop: z.enum(ENDS) });
+
+/** Lists those of some sends whose automation is archived or deleted, and which of both. Tests go on. */
+export const listHalted = ({ tx, projectId }: Scope, sendIds: readonly string[]) =>
+  tx.any(sql.type(Halted)`
+    select send.send_id, halt.stop from delivery.sends as send
+    join delivery.halts as halt on halt.project_id = send.project_id and halt.automation_id = send.automation_id
+    where send.project_id = ${projectId} and halt.project_id = ${projectId}
+    and send.send_id = any (${sql.array([...sendIds], 'uuid')})
+    and not send.is_test and halt.stop = any (${sql.array(ENDS, 'text')})
+  `);

@@ -150,7 +150,8 @@ const buildSome = async (
       const { message, raw } = build(batch, read, { addressed, outcome });
       bytes += raw.length;
       if (raw.length > LARGE_BYTES) await nextTurn();
-      const showsAsserted = !send.is_bare && (addressed.mail?.asserted ?? null) !== null;
+      const { mail } = addressed;
+      const showsAsserted = mail !== null && mail.asserted !== null && !send.is_bare;
       built.prepared.push({ send, subject: message.subject, raw, showsAsserted });
       built.contents.push({ sendId: send.send_id, ...message });
     } catch (error) {

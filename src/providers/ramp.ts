@@ -10,16 +10,20 @@ const DAY_MS = 24 * 3_600_000;
 /** Marketing leaves so much of a day's allowance to transactional email. */
 export const RAMP_RESERVED_SHARE = 0.1;
 
-/** How much of an allowance marketing may use: all but a tenth, rounded up, and at least one. */
-export const marketingAllowance = (allowance: number): number =>
-  Math.max(Math.min(1, allowance), allowance - Math.ceil(allowance * RAMP_RESERVED_SHARE));
+/** What is left of an allowance without a share, rounded up; at least one. */
+const allBut =
+  (share: number) =>
+  (allowance: number): number =>
+    Math.max(Math.min(1, allowance), allowance - Math.ceil(allowance * share));
+
+/** How much of an allowance marketing may use. */
+export const marketingAllowance = allBut(RAMP_RESERVED_SHARE);
 
 /** Email that pages caused leaves so much of a day's allowance to email of servers. */
 export const RAMP_KEPT_FROM_PAGES_SHARE = 0.25;
 
-/** How much of an allowance email of pages may use: all but a quarter, rounded up, and at least one. */
-export const pagesAllowance = (allowance: number): number =>
-  Math.max(Math.min(1, allowance), allowance - Math.ceil(allowance * RAMP_KEPT_FROM_PAGES_SHARE));
+/** How much of an allowance email of pages may use. */
+export const pagesAllowance = allBut(RAMP_KEPT_FROM_PAGES_SHARE);
 
 /** The day in UTC, like all that we count by day: a provider is used from every time zone. */
 export const dayOf = (now: number): string => new Date(now).toISOString().slice(0, 10);

@@ -10,7 +10,7 @@ export const limitsOfCalls = (database: TestDatabase) => ({
     const endpointId = newId();
     const charge = () =>
       inProject(database.deps, newId(), (scope) =>
-        chargeCall(scope, endpointId, { source: 'browser', is_test: false }),
+        chargeCall(scope, endpointId, { is_of_page: true }),
       );
     expect(await charge()).toBeNull();
     await database.owner.query(
