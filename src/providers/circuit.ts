@@ -2,6 +2,8 @@
 export const CIRCUIT_FAILURES = 5;
 export const CIRCUIT_OPEN_SECONDS = 15;
 export const CIRCUIT_OPEN_MAX_SECONDS = 15 * 60;
+/** With each further failure it stays open so many times as long: an outage of 90 seconds costs 76 more at most. */
+export const CIRCUIT_GROWTH = 1.5;
 /** How long a probe has the provider for itself; when its worker dies, it is given back as soon as that is known. */
 export const CIRCUIT_PROBE_MS = 60_000;
 
@@ -17,11 +19,11 @@ export const circuitAt = (
   return openedUntil !== null && openedUntil > now ? 'open' : 'probing';
 };
 
-/** How long the circuit stays open after so many failures; null while it stays closed. Half of it is jitter. */
+/** Returns for how many seconds the circuit is open after so many failures; null: it is closed. Half is jitter. */
 export const openForSeconds = (failures: number, random = Math.random()): number | null => {
   if (failures < CIRCUIT_FAILURES) return null;
-  const doubled = CIRCUIT_OPEN_SECONDS * 2 ** Math.min(failures - CIRCUIT_FAILURES, 30);
-  return Math.min(CIRCUIT_OPEN_MAX_SECONDS, doubled) * (0.5 + random / 2);
+  const grown = CIRCUIT_OPEN_SECONDS * CIRCUIT_GROWTH ** Math.min(failures - CIRCUIT_FAILURES, 30);
+  return Math.min(CIRCUIT_OPEN_MAX_SECONDS, grown) * (0.5 + random / 2);
 };
 
 /** How long a hold of an account lasts before a probe, at first and at most: its limit may pass at any time. */

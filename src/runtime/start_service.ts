@@ -8,6 +8,13 @@ import { withoutCredentials } from '../config/database_url.ts';
 const MAIN = join(import.meta.dirname, '..', 'main.ts');
 /** Where Node keeps what it has compiled: a process that is started again is ready in half the time. */
 export const COMPILED = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'node');
+/**
+ * The options of Node for a process with the role `worker`. By default, Node lets new objects take 64 MiB. With 16 MiB
+ * a worker hands over as much email in the same CPU time. The api would be slower with them.
+ * `.deploy/node_options.worker` has the same options.
+ * https://nodejs.org/api/cli.html#--max-semi-space-sizesize-in-mib
+ */
+export const WORKER_NODE_OPTIONS = ['--max-semi-space-size=8'];
 const READY_TIMEOUT_MS = 30_000;
 
 export type Service = {
@@ -92,7 +99,11 @@ export const startService = async ({
   onLine,
   onWaiting,
 }: ServiceOptions): Promise<Service> => {
-  const child = spawn(process.execPath, isWatching ? ['--watch', MAIN] : [MAIN], {
+  const options = [
+    ...(env['ROLE'] === 'worker' ? WORKER_NODE_OPTIONS : []),
+    ...(isWatching ? ['--watch'] : []),
+  ];
+  const child = spawn(process.execPath, [...options, MAIN], {
     env: { PATH: process.env['PATH'] ?? '', NODE_COMPILE_CACHE: COMPILED, ...withoutOwner(env) },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { WORKER_NODE_OPTIONS } from '../../src/runtime/start_service.ts';
 import { matches, readTree } from '../support/tidy/tree.ts';
 
 const tree = readTree();
@@ -20,6 +21,7 @@ type Container = {
   security_opt?: string[];
   pids_limit?: number;
   mem_limit?: string;
+  env_file?: string[];
   environment?: Record<string, string>;
   secrets?: string[];
   networks?: string[];
@@ -32,6 +34,16 @@ const compose = parse(tree.read('.deploy/compose.yaml'), { merge: true }) as {
   secrets: Record<string, { file: string }>;
 };
 const containers = Object.entries(compose.services);
+
+test('every file that starts a worker gives Node the same options', () => {
+  const options = `NODE_OPTIONS=${WORKER_NODE_OPTIONS.join(' ')}\n`;
+  expect(tree.read('.deploy/node_options.worker')).toBe(options);
+  expect(tree.read('.deploy/trunkline@.service')).toContain(
+    'EnvironmentFile=-/opt/trunkline/.deploy/node_options.%i\n',
+  );
+  expect(compose.services['worker']).toMatchObject({ env_file: ['node_options.worker'] });
+  expect(compose.services['api']).not.toHaveProperty('env_file');
+});
 
 describe('compose.yaml', () => {
   test.each(containers)(

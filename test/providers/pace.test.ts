@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import type { Scope } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { CIRCUIT_FAILURES } from '../../src/providers/circuit.ts';
+import {
+  CIRCUIT_FAILURES,
+  CIRCUIT_GROWTH,
+  CIRCUIT_OPEN_SECONDS,
+} from '../../src/providers/circuit.ts';
 import { allow, setPlan, spend } from '../../src/providers/pace.ts';
 import { findState } from '../../src/providers/pace_state.ts';
 import type { Plan } from '../../src/providers/pace.ts';
@@ -191,7 +195,9 @@ describe('a circuit', () => {
   test('closes with a success, and opens for longer with another failure', async () => {
     const { within, providerId, claim, update } = await opened();
     await update("opened_until = now() - interval '1 ms'");
-    expect(await fail(within, providerId, true)).toBe(30_000);
+    expect(await fail(within, providerId, true)).toBe(
+      CIRCUIT_OPEN_SECONDS * CIRCUIT_GROWTH * 1_000,
+    );
     await within((scope) => noteSuccess(scope, providerId));
     expect(await claim(10)).toMatchObject({ taken: 10, limitedBy: null });
     expect(await within((scope) => findState(scope, providerId))).toMatchObject({
