@@ -3065,6 +3065,7 @@ create table providers.paces (
   refused_digest text,
   refused_count  integer not null default 0,
   held_answer    jsonb,
+  bare_until     timestamptz(3),
   constraint paces_pkey primary key (project_id, provider_id),
   constraint paces_project_id_provider_id_fkey foreign key (project_id, provider_id) references providers.providers(project_id, provider_id) on delete cascade,
   constraint paces_learned_are_complete check (((learned_rate is null) = (learned_at is null))),

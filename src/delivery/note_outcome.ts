@@ -7,6 +7,7 @@ import { hintOf } from './hand_off.ts';
 import type { Prepared } from './hand_off.ts';
 import { giveBack, stop, within } from './lane_context.ts';
 import type { LaneContext, ProviderTurn } from './lane_context.ts';
+import { makesSuspectWords } from './refusal_streak.ts';
 import { sendHint } from './send_hint.ts';
 
 /** How long a provider that throttled is paused when it does not say so itself. */
@@ -151,21 +152,36 @@ const noteDeferred = (
   }
 };
 
+/** Words of pages may be the cause: email that no page caused goes without them for a time. */
+const noteWords = async (context: LaneContext, turn: ProviderTurn, item: Prepared) => {
+  const isNew = await within(context, (scope) => providers.noteWords(scope, usedBy(item)));
+  if (!isNew) return;
+  context.deps.log.warn(logged(context, {}), 'words of pages are left out for a time');
+  // What waits was rendered with them.
+  await stop(context, turn, 0);
+};
+
 /**
- * Whether it is a silence after a message that a page chose. It says nothing of the provider: a connection was open,
- * and sends to other addresses find out whether the provider is well.
+ * Whether it is a silence after a message that a page chose, or that shows words of a page. It says nothing of the
+ * provider: a connection was open, and other sends find out whether the provider is well.
  */
-const isSilence = ({ send }: Prepared, outcome: SendOutcome): boolean =>
-  send.is_of_page &&
-  (outcome.kind === 'unknown' ||
-    (outcome.kind === 'deferred' && outcome.waits === 'send' && outcome.reply === undefined));
+const isSilence = ({ send, showsAsserted }: Prepared, outcome: SendOutcome): boolean =>
+  outcome.kind === 'unknown'
+    ? send.is_of_page || showsAsserted
+    : send.is_of_page &&
+      outcome.kind === 'deferred' &&
+      outcome.waits === 'send' &&
+      outcome.reply === undefined;
 
 /** Records what an answer says of the provider, whatever it says of the message. */
-export const noteOutcome = (
+export const noteOutcome = async (
   context: LaneContext,
   turn: ProviderTurn,
   { item, outcome }: { item: Prepared; outcome: SendOutcome },
 ) => {
+  const { showsAsserted } = item;
+  if (makesSuspectWords(outcome, { showsAsserted, isOfPage: item.send.is_of_page }))
+    await noteWords(context, turn, item);
   if (isSilence(item, outcome))
     return item.isProbe
       ? noteFailure(context, turn, { item, reason: 'outcome_unknown' })

@@ -24,6 +24,8 @@ type Batch = {
   owner: string;
   ready: Ready;
   claimed: readonly Claimed[];
+  /** Whether email that no page caused is rendered without what only a browser asserted. */
+  isBare: boolean;
 };
 type Read = BatchSources & { project: { name: string }; feedbackSender: string };
 
@@ -35,7 +37,8 @@ type Addressed = {
   withheld: rendering.Sample | null;
 };
 
-const address = (deps: PrepareDeps, { projectId }: Batch, read: Read, send: Claimed): Addressed => {
+const address = (deps: PrepareDeps, batch: Batch, read: Read, send: Claimed): Addressed => {
+  const { projectId } = batch;
   const { send_id, address_key: addressKey } = send;
   const about = { projectId, addressKey, sendId: send_id };
   const url = `${deps.config.publicUrl}/u/${suppression.makeUnsubscribeToken(deps.keys, about)}`;
@@ -43,7 +46,8 @@ const address = (deps: PrepareDeps, { projectId }: Batch, read: Read, send: Clai
   const { sample, asserted, withheld } = read.contexts.get(send_id) ?? NOTHING_KNOWN;
   const rest = { run: { send_id }, project: read.project, unsubscribe_url: url };
   const variables = { ...sample, ...rest };
-  const mail = template ? { template, variables, asserted, isBare: send.is_bare } : null;
+  const isBare = send.is_bare || (batch.isBare && !send.is_of_page);
+  const mail = template ? { template, variables, asserted, isBare } : null;
   return { send, url, mail, withheld };
 };
 
@@ -151,7 +155,7 @@ const buildSome = async (
       bytes += raw.length;
       if (raw.length > LARGE_BYTES) await nextTurn();
       const { mail } = addressed;
-      const showsAsserted = mail !== null && mail.asserted !== null && !send.is_bare;
+      const showsAsserted = mail !== null && mail.asserted !== null && !mail.isBare;
       built.prepared.push({ send, subject: message.subject, raw, showsAsserted });
       built.contents.push({ sendId: send.send_id, ...message });
     } catch (error) {

@@ -20,6 +20,7 @@ type Judged = {
   /** Whether the message shows what only a browser asserted. */
   showsAsserted: boolean;
 };
+type Shown = Pick<Judged, 'showsAsserted' | 'isOfPage'>;
 type Rejected = SendOutcome & { kind: 'rejected' };
 type Deferred = SendOutcome & { kind: 'deferred' };
 
@@ -49,11 +50,26 @@ const isOfSend = (outcome: Deferred, { isUnconfirmed, isOfPage }: Judged): boole
     (isUnconfirmed && outcome.isOfOne === true));
 
 /**
- * Whether a refusal may be about words that a page asserted. The send is tried again without them, so that a page ends
- * no email with words; only the refusal of that one counts.
+ * Whether an answer may be about words that a page asserted. The send is tried again without them, so that a page ends
+ * and holds no email with words; only the answer to that one counts. A temporary answer to an email that a page caused
+ * is judged by `isOfSend`.
  */
-const isOfWords = ({ bounce, reason }: Rejected, { showsAsserted }: Judged): boolean =>
-  showsAsserted && bounce === undefined && reason !== 'recipient_refused';
+const isOfWords = (outcome: Rejected | Deferred, { showsAsserted, isOfPage }: Shown): boolean => {
+  if (!showsAsserted) return false;
+  return outcome.kind === 'rejected'
+    ? outcome.bounce === undefined && outcome.reason !== 'recipient_refused'
+    : outcome.isOfText === true && !isOfPage;
+};
+
+/**
+ * Whether an outcome gives reason to suspect words that a page asserted in email that no page caused. Such email shows
+ * none of them for a time then (`noteWords`).
+ */
+export const makesSuspectWords = (outcome: SendOutcome, judged: Shown): boolean =>
+  judged.showsAsserted &&
+  !judged.isOfPage &&
+  (outcome.kind === 'unknown' ||
+    (outcome.kind === 'deferred' && outcome.reason === 'asserted_refused'));
 
 /** One refusal again and again, for different recipients. */
 class Streak {
@@ -129,8 +145,13 @@ export class RefusalStreak {
   /** Returns what the outcome means beside those before it. */
   judge(outcome: SendOutcome, judged: Judged): SendOutcome {
     if (outcome.kind === 'accepted') this.reset();
+    if (outcome.kind !== 'rejected' && outcome.kind !== 'deferred') return outcome;
+    if (isOfWords(outcome, judged)) {
+      const { reply } = outcome;
+      const answer = reply ? { reply } : {};
+      return { kind: 'deferred', reason: 'asserted_refused', waits: 'send', ...answer };
+    }
     if (outcome.kind === 'rejected') return this.#count(outcome, judged);
-    if (outcome.kind !== 'deferred') return outcome;
     if (isOfSend(outcome, judged)) return { ...outcome, waits: 'send' };
     return isSuspicious(outcome) ? this.#believe(outcome, judged.recipient) : outcome;
   }
@@ -139,8 +160,6 @@ export class RefusalStreak {
     const { recipient, isOfPage } = judged;
     const { reply } = outcome;
     const answer = reply ? { reply } : {};
-    if (isOfWords(outcome, judged))
-      return { kind: 'deferred', reason: 'asserted_refused', waits: 'send', ...answer };
     const streak = isOfPage ? this.#ofPages : this.#streak;
     if (!streak.isTooLong(outcome, recipient)) return outcome;
     const waits = isOfPage ? 'send' : 'hold';

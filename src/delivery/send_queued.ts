@@ -19,7 +19,7 @@ import {
 import type { Claimed } from './claim_queries.ts';
 import { RefusalStreak } from './refusal_streak.ts';
 import { sendHint } from './send_hint.ts';
-import { Turn } from './turn.ts';
+import { lanesOfPages, Turn } from './turn.ts';
 
 /** How many sends one turn of a provider takes before others have theirs: the quantum that keeps projects fair. */
 export const TURN_SENDS_MAX = 1_000;
@@ -27,6 +27,8 @@ export const TURN_SENDS_MAX = 1_000;
 export const TURN_MS = 5_000;
 /** When no hand-off of a turn has ended for so long, others may have its job: its lanes go on without. */
 const STALL_MS = 250;
+/** When the lanes that pages can make slow hang for so long, email of servers goes without words of pages. */
+export const HANG_MS = 10_000;
 /** Whose turn it is, which worker takes it until when, and who does what a bounce calls for. */
 export type Turning = {
   projectId: string;
@@ -47,7 +49,8 @@ const addAll = async (turning: Turning, turn: ProviderTurn, taken: Taken): Promi
   const back = (sends: readonly Claimed[]) => sends.map((send) => ({ send, isProbe }));
   const startsAt = performance.now() + allowance.startsInMs;
   try {
-    const batch = { projectId: turning.projectId, owner: turning.owner, ready, claimed };
+    const isBare = allowance.isBare || turn.hangsForMs >= HANG_MS;
+    const batch = { projectId: turning.projectId, owner: turning.owner, ready, claimed, isBare };
     const { built, ended, left } = await prepareSends(context.deps, batch);
     turn.add(
       built.map((one): Prepared => ({ ...one, ready, isProbe })),
@@ -118,7 +121,9 @@ const leave = async (turn: ProviderTurn): Promise<boolean> => {
   const { context } = turn;
   const isOfPages = turn.noteStall();
   turn.isLeft = turn.waitingCount > 0;
-  context.health.claimMax = providers.LINKS_PER_PROVIDER_MAX;
+  context.health.claimMax = isOfPages
+    ? Math.max(1, turn.lanesMax - lanesOfPages(turn.lanesMax))
+    : providers.LINKS_PER_PROVIDER_MAX;
   if (isOfPages || !context.health.isPaced) await release(context, turn.drain());
   return false;
 };
@@ -201,6 +206,7 @@ const openTurn = (deps: Deps, turning: Turning): ProviderTurn => {
   return new Turn(context, providers.LINKS_PER_PROVIDER_MAX, handOverNext, {
     isUrgent: ({ send }) => send.category === 'transactional',
     isOfPage: ({ send }) => send.is_of_page,
+    mayHang: ({ send, showsAsserted }) => send.is_of_page || showsAsserted,
     signal,
   });
 };

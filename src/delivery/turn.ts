@@ -4,7 +4,7 @@ import { Line } from './line.ts';
 /** How much may be tracked for each lane: past that a turn begins nothing until some of it has ended. */
 export const TRACKED_PER_LANE_MAX = 10;
 
-/** A fifth of the lanes is for email that no page caused, where there is more than one. */
+/** A fifth of the lanes is for email that no page can make slow, where there is more than one. */
 export const lanesOfPages = (lanesMax: number): number =>
   Math.max(1, lanesMax - Math.ceil(lanesMax / 5));
 
@@ -14,8 +14,10 @@ export type Load = { busy: number; waiting: number; tracked: number };
 type TurnOptions<Item> = {
   /** Which items overtake the others. */
   isUrgent?: (item: Item) => boolean;
-  /** Which items leave a part of the lanes to the others: those that a page may cause and make slow. */
+  /** Which items a page caused. */
   isOfPage?: (item: Item) => boolean;
+  /** Which items leave a part of the lanes to the others: those that a page may make slow. All of pages by default. */
+  mayHang?: (item: Item) => boolean;
   /** Once it is aborted, items begin before their moments: they are released then. */
   signal?: AbortSignal;
 };
@@ -35,9 +37,11 @@ export class Turn<Item, Context> {
   readonly #errors: unknown[] = [];
   readonly #watchers = new Watchers();
   readonly #isOfPage: (item: Item) => boolean;
+  readonly #mayHang: (item: Item) => boolean;
   #busy = 0;
   #busyForPages = 0;
-  #arePagesHanging = false;
+  /** Of `performance.now()`. */
+  #hangsSince: number | null = null;
   #ended = 0;
   #tracked = 0;
   #isFed = false;
@@ -53,13 +57,19 @@ export class Turn<Item, Context> {
     context: Context,
     lanesMax: number,
     work: (item: Item, turn: Turn<Item, Context>) => Promise<void>,
-    { isUrgent = () => false, isOfPage = () => false, signal }: TurnOptions<Item> = {},
+    {
+      isUrgent = () => false,
+      isOfPage = () => false,
+      mayHang = isOfPage,
+      signal,
+    }: TurnOptions<Item> = {},
   ) {
     this.context = context;
     this.#lanesMax = lanesMax;
     this.#work = work;
     this.#waiting = new Line(isUrgent);
     this.#isOfPage = isOfPage;
+    this.#mayHang = mayHang;
     this.#signal = signal ?? null;
     signal?.addEventListener('abort', () => this.#begin(), { once: true });
   }
@@ -81,13 +91,18 @@ export class Turn<Item, Context> {
 
   /** Whether the lanes of pages hang: after such a stall, until a hand-off that a page caused ends. */
   get arePagesHanging(): boolean {
-    return this.#arePagesHanging;
+    return this.#hangsSince !== null;
+  }
+
+  /** For how many milliseconds they hang; 0 where they do not. */
+  get hangsForMs(): number {
+    return this.#hangsSince === null ? 0 : performance.now() - this.#hangsSince;
   }
 
   /** Notes that the provider does not keep up. Returns whether only lanes that pages may use are missing. */
   noteStall(): boolean {
     const isOfPages = this.hasRoom && this.waitingCount > 0;
-    this.#arePagesHanging ||= isOfPages;
+    if (isOfPages) this.#hangsSince ??= performance.now();
     return isOfPages;
   }
 
@@ -188,7 +203,7 @@ export class Turn<Item, Context> {
   }
 
   readonly #mayGo = (item: Item): boolean =>
-    !this.#isOfPage(item) || this.#busyForPages < lanesOfPages(this.#lanesMax);
+    !this.#mayHang(item) || this.#busyForPages < lanesOfPages(this.#lanesMax);
 
   #begin(): void {
     this.#clearTimer();
@@ -205,7 +220,7 @@ export class Turn<Item, Context> {
 
   /** More of it may have been left behind. */
   #endHanging(): void {
-    this.#arePagesHanging = false;
+    this.#hangsSince = null;
     this.isAskedAgain = true;
   }
 
@@ -217,13 +232,13 @@ export class Turn<Item, Context> {
   async #run(): Promise<void> {
     const item = this.#waiting.take(this.#mayGo);
     if (item === undefined) return;
-    const forPages = this.#isOfPage(item) ? 1 : 0;
+    const forPages = this.#mayHang(item) ? 1 : 0;
     this.#busy += 1;
     this.#busyForPages += forPages;
     await this.#work(item, this).catch((error: unknown) => this.#errors.push(error));
     this.#busy -= 1;
     this.#busyForPages -= forPages;
-    if (forPages > 0 && this.#arePagesHanging) this.#endHanging();
+    if (forPages > 0 && this.arePagesHanging) this.#endHanging();
     this.#ended += 1;
     this.#begin();
   }

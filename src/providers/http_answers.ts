@@ -75,5 +75,9 @@ export const refusalOf = (answer: HttpsAnswer, parts: Parts): SendOutcome => {
   const hint = readRetryAfter(headers['retry-after']);
   const classified = hint === null ? found : { ...found, retryAfterSeconds: hint };
   // Only a receiver's code says that a mailbox does not exist: an API may mean a field of the request.
-  return { ...withoutBounce(outcomeOf(classified, { text: body, status })), reply };
+  const outcome = withoutBounce(outcomeOf(classified, { text: body, status }));
+  // A request carries the text: any answer to it may be about that.
+  return outcome.kind === 'deferred'
+    ? { ...outcome, isOfText: true, reply }
+    : { ...outcome, reply };
 };

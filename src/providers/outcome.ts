@@ -75,6 +75,8 @@ export type SendOutcome =
       waits: Deferral;
       /** Said of one recipient, maybe by another host: one such answer alone may say nothing of the account. */
       isOfOne?: true;
+      /** Said after the text of the message, which may be the cause. */
+      isOfText?: true;
       retryAfterSeconds?: number;
       reply?: Reply;
     }

@@ -35,6 +35,8 @@ export type Allowance = {
   refusals: { digest: string; count: number } | null;
   /** Whether what is sent now finds out if the provider is well again. */
   isProbe: boolean;
+  /** Whether email that no page caused shows no words of pages just now. */
+  isBare: boolean;
   /** What was looked at; null where no limit is in effect. */
   held: { pace: Pace; rate: number | null; startsAt: number } | null;
 };
@@ -53,6 +55,7 @@ const UNLIMITED: Allowance = {
   failures: 0,
   refusals: null,
   isProbe: false,
+  isBare: false,
   held: null,
 };
 const BUSY_MS = 100;
@@ -160,6 +163,7 @@ const toAllowance = (pace: Pace, rate: number | null, ramp: Ramp | null): Allowa
         ? null
         : { digest: pace.refused_digest, count: pace.refused_count },
     isProbe: pace.failure_count >= CIRCUIT_FAILURES,
+    isBare: pace.bare_until !== null && pace.bare_until.getTime() > now,
     held: { pace, rate, startsAt },
   };
 };

@@ -139,6 +139,25 @@ export const noteRefusals = async (
   );
 };
 
+/** For so long email shows no words of pages after the provider gave reason to suspect them. */
+export const BARE_MINUTES = 60;
+const MINUTE_MS = 60_000;
+
+/**
+ * Records that the provider did not take an email that no page caused, but that shows words of a page. Returns whether
+ * such email was rendered with these words until now.
+ */
+export const noteWords = async (scope: Scope, used: Used): Promise<boolean> => {
+  if (!(await currentPlan(scope, used))) return false;
+  let isNew = false;
+  await change(scope, used.providerId, ({ bare_until, now }) => {
+    if (bare_until !== null && bare_until > now) return null;
+    isNew = true;
+    return { bare_until: new Date(now.getTime() + BARE_MINUTES * MINUTE_MS) };
+  });
+  return isNew;
+};
+
 /**
  * Holds a provider that refuses the account: nothing is given to it, and then one send finds out whether it takes
  * messages again. What fails while it is held began before, and changes nothing. Returns for how many milliseconds.

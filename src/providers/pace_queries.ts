@@ -47,7 +47,9 @@ const Pace = z.strictObject({
   /** The newest refusals in a row: the digest of their text, and how many recipients got it. */
   refused_digest: z.string().nullable(),
   refused_count: z.int(),
-  /** Whoever finds out if the provider is well again. */
+  /** Until then email that no page caused shows nothing that only a browser asserted. */
+  bare_until: z.date().nullable(),
+  /** The worker whose send finds out if the provider is well again. */
   probed_by: z.string().nullable(),
   ramp_day: z.iso.date().nullable(),
   ramp_count: z.int(),
@@ -56,7 +58,7 @@ const Pace = z.strictObject({
 export type Pace = z.output<typeof Pace>;
 
 const columns = sql.fragment`next_at, learned_rate, learned_at, failure_count, opened_until, held_reason,
-  held_answer, refused_digest, refused_count, probed_by, ramp_day::text, ramp_count,
+  held_answer, refused_digest, refused_count, bare_until, probed_by, ramp_day::text, ramp_count,
   date_trunc('milliseconds', clock_timestamp()) as now`;
 
 export const insertPace = ({ tx, projectId }: Scope, providerId: string) =>
@@ -98,7 +100,7 @@ export const writePace = ({ tx, projectId }: Scope, providerId: string, change: 
       opened_until = ${moment(change.opened_until)}, held_reason = ${change.held_reason},
       held_answer = ${toColumn(change.held_answer)},
       refused_digest = ${change.refused_digest}, refused_count = ${change.refused_count},
-      probed_by = ${change.probed_by},
+      bare_until = ${moment(change.bare_until)}, probed_by = ${change.probed_by},
       ramp_day = ${change.ramp_day}::date, ramp_count = ${change.ramp_count}, wakes_at = ${moment(change.wakes_at)}
     where project_id = ${projectId} and provider_id = ${providerId}
   `);

@@ -30,6 +30,7 @@ export {
   noteFailure,
   noteHeld,
   noteRefusals,
+  noteWords,
   noteSuccess,
   noteThrottled,
 } from './pace_notes.ts';

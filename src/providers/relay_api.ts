@@ -90,8 +90,8 @@ const isBadRecipient = ({ status }: HttpsAnswer, read: Answer): boolean => {
 const ofReceiver = (failures: string, { from, to, secrets }: Parties): SendOutcome => {
   const classified = classifySmtpReply({ reply: failures, phase: 'rcpt', from, to });
   const outcome = outcomeOf(classified, { text: failures });
-  const ofOne = outcome.kind === 'deferred' ? { isOfOne: true as const } : {};
-  return { ...outcome, ...ofOne, reply: toReply(failures, { to, secrets }) };
+  const ofText = outcome.kind === 'deferred' ? ({ isOfOne: true, isOfText: true } as const) : {};
+  return { ...outcome, ...ofText, reply: toReply(failures, { to, secrets }) };
 };
 
 /** Errors inside a 200 mean what they mean with this status. */

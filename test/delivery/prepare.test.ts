@@ -45,7 +45,13 @@ const prepared = async (first: string | Partial<NewSend>, ...others: string[]) =
   const isPlain = typeof first === 'string';
   const made = await leased(isPlain ? {} : first, isPlain ? [first, ...others] : others);
   const { projectId, sends, ids, claimed } = made;
-  const { built } = await prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed });
+  const { built } = await prepareSends(database.deps, {
+    projectId,
+    owner: OWNER,
+    ready,
+    claimed,
+    isBare: false,
+  });
   return { projectId, sends, ids, made: built };
 };
 
@@ -128,7 +134,7 @@ test('after a large message others have their turn, before the next is put toget
       return ready.sender;
     },
   };
-  const batch = { projectId, owner: OWNER, ready: watched, claimed };
+  const batch = { projectId, owner: OWNER, ready: watched, claimed, isBare: false };
   const { built } = await prepareSends(database.deps, batch);
   clearImmediate(next);
   expect(built).toHaveLength(3);
@@ -141,7 +147,13 @@ test('a template that is gone ends its send', async () => {
   const send = newSend();
   await sends.plan(send);
   const claimed = await sends.claim(send.providerId);
-  const made = await prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed });
+  const made = await prepareSends(database.deps, {
+    projectId,
+    owner: OWNER,
+    ready,
+    claimed,
+    isBare: false,
+  });
   expect(made).toEqual({ built: [], ended: claimed, left: [] });
   expect(await sends.read(send.sendId)).toMatchObject({ status: 'failed_render' });
 });
@@ -149,7 +161,7 @@ test('a template that is gone ends its send', async () => {
 test('preparing again keeps what was made last', async () => {
   const { projectId, ids, made } = await prepared('<p>good</p>');
   const claimed = made.map(({ send }) => send);
-  await prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed });
+  await prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed, isBare: false });
   const { rowCount } = await database.owner.query(
     'select from delivery.contents where send_id = $1',
     ids,

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   IDENTICAL_BOUNCES_MAX,
   IDENTICAL_REFUSALS_MAX,
+  makesSuspectWords,
   RefusalStreak,
 } from '../../src/delivery/refusal_streak.ts';
 import type { SendOutcome } from '../../src/providers/providers.ts';
@@ -59,6 +60,41 @@ describe('identical refusals', () => {
     expect([streak.count, streak.refusals]).toEqual([0, null]);
     for (const one of people(IDENTICAL_REFUSALS_MAX))
       expect(judge(streak, refused(), one).kind).toBe('rejected');
+  });
+
+  test.each([
+    ['waits for the provider', 'provider_unavailable', 'provider'],
+    ['closes the connection', 'connection_limit', 'connection'],
+    ['is about the rate', 'throttled', 'rate'],
+    ['is about the account for a time', 'quota_exhausted', 'hold'],
+    ['is about the account', 'account_blocked', 'park'],
+  ] as const)(
+    'attack: an answer to words of a page that %s makes email of servers go without them',
+    (_what, reason, waits) => {
+      const streak = new RefusalStreak();
+      const answer = { kind: 'deferred', reason, waits, isOfOne: true } as const;
+      const ofText = { ...answer, isOfText: true } as const;
+      const judged = { showsAsserted: true, isOfPage: false };
+      for (const one of people(3)) {
+        const outcome = judgeAsserted(streak, ofText, one);
+        expect(outcome).toEqual({ kind: 'deferred', reason: 'asserted_refused', waits: 'send' });
+        expect(makesSuspectWords(outcome, judged)).toBe(true);
+      }
+      expect(streak.refusals).toBe(null);
+      // Before its text an email shows no words.
+      const before = judgeAsserted(streak, answer, 'before the text');
+      expect([before.kind, makesSuspectWords(before, judged)]).toEqual(['deferred', false]);
+      expect(before).toMatchObject({ reason });
+      expect(judge(streak, ofText, 'without words')).toMatchObject({ reason });
+    },
+  );
+
+  test('a silence after words of a page is suspicious in email of servers alone', () => {
+    const of = (showsAsserted: boolean, isOfPage: boolean) =>
+      makesSuspectWords({ kind: 'unknown' }, { showsAsserted, isOfPage });
+    expect([of(true, false), of(false, false), of(true, true)]).toEqual([true, false, false]);
+    const taken = { showsAsserted: true, isOfPage: false };
+    expect(makesSuspectWords(accepted, taken)).toBe(false);
   });
 
   test('that concern the recipient end an email that shows words of a page, too', () => {

@@ -27,7 +27,7 @@ test('it is rendered anew: with the template version of its plan and the traits 
   const prepare = async () => {
     const claimed = await sends.claim(providerId);
     const ready = readyOf(projectId, providerId);
-    return prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed });
+    return prepareSends(database.deps, { projectId, owner: OWNER, ready, claimed, isBare: false });
   };
   expect((await prepare()).built[0]?.subject).toBe('Hello Ann');
   await sends.update(send.sendId, "status = 'rejected', status_reason = 'message_refused'");

@@ -63,33 +63,6 @@ describe('a turn', () => {
     clearInterval(endAll);
   });
 
-  test('says that lanes of pages hang from a stall until a hand-off of a page ends', async () => {
-    const ends = new Map<string, () => void>();
-    const work = (item: string) => new Promise<void>((resolve) => void ends.set(item, resolve));
-    const isOfPage = (item: string) => item.startsWith('page');
-    const turn = new Turn<string, null>(null, 5, work, { isOfPage, isUrgent: () => true });
-    turn.add(['page 0', 'page 1', 'page 2', 'page 3']);
-    expect([turn.noteStall(), turn.arePagesHanging]).toEqual([false, false]);
-
-    turn.add(['page 4']);
-    expect(turn.waits).toEqual({ ofPages: true, others: false });
-    expect([turn.noteStall(), turn.arePagesHanging]).toEqual([true, true]);
-    expect([turn.drain(), turn.isAskedAgain]).toEqual([['page 4'], false]);
-
-    turn.add(['order 0', 'order 1']);
-    expect([turn.waits, turn.urgentCount]).toEqual([{ ofPages: false, others: true }, 1]);
-    expect([turn.noteStall(), turn.arePagesHanging]).toEqual([false, true]);
-    ends.get('order 0')?.();
-    await turn.when(() => ends.has('order 1'), FOREVER_MS);
-    expect([turn.arePagesHanging, turn.isAskedAgain]).toEqual([true, false]);
-
-    ends.get('page 0')?.();
-    await turn.when(() => turn.load.busy === 4, FOREVER_MS);
-    expect([turn.arePagesHanging, turn.isAskedAgain]).toEqual([false, true]);
-    for (const end of ends.values()) end();
-    expect(await ended(turn)).toBe(true);
-  });
-
   test('of items that wait, counts as urgent none that a page caused', () => {
     const turn = new Turn<string, null>(null, 1, () => new Promise(() => {}), {
       isOfPage: (item) => item.startsWith('page'),

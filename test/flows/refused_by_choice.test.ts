@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 import type { Action } from '../support/smtp_script.ts';
 import { attackedWorld, REMEMBER, TEST_TIMEOUT_MS } from './attacked_world.ts';
 
-const { world, asPage, asServer, batch, mailing, settled } = attackedWorld();
+const { world, asServer, batch, mailing, settled } = attackedWorld();
 const REFUSED = 2 * IDENTICAL_REFUSALS_MAX;
 afterEach(() => world.sink.script.reset());
 
@@ -76,36 +76,6 @@ test.each<[string, 'unconfirmed' | 'confirmed', 'rcpt' | 'body' | 'end', Action]
     expect([[], [{ ...unhurt, refused_count: 0 }]]).toContainEqual(await paces());
     await asServer('/v1/events', { event: order, external_id: 'ann' });
     expect(await settled(order, 1)).toEqual({ accepted: 1 });
-  },
-);
-
-test(
-  'attack: words that a page asserts of known people, shown in email of a server and refused, end and hold none',
-  { timeout: TEST_TIMEOUT_MS },
-  async () => {
-    const host = `words-${crypto.randomUUID().slice(0, 8)}.test`;
-    const isOfPeople = ({ to }: { to: string[] }) => String(to).includes(host);
-    // The relay refuses the words: each of these emails once.
-    world.sink.play('end', SPAM, { when: isOfPeople, times: REFUSED });
-    const subject = 'Order of {{ profile.nick | default: "you" }}';
-    const shown = await mailing({ subject, source: 'server' });
-    const order = await mailing({ subject: 'Your order', source: 'server' });
-    const ids = Array.from({ length: REFUSED }, (_, at) => `${host}-${at}`);
-    for (const id of ids) {
-      await asServer('/v1/identify', { external_id: id, traits: { email: `a@${id}` } });
-      const anonymous_id = `page-of-${id}`;
-      await asPage('/v1/identify', { external_id: id, anonymous_id, traits: { nick: 'Winner' } });
-    }
-    await asServer('/v1/identify', { external_id: 'cleo', traits: { email: 'cleo@shop.test' } });
-    for (const id of ids) await asServer('/v1/events', { event: shown, external_id: id });
-    await answered(shown, REFUSED);
-    await asServer('/v1/events', { event: order, external_id: 'cleo' });
-    expect(await settled(order, 1)).toEqual({ accepted: 1 });
-    expect(await settled(shown, REFUSED)).toEqual({ accepted: REFUSED });
-    const subjects = world.sink.mails
-      .filter((one) => isOfPeople(one) && one.answer === 250)
-      .map(({ raw }) => /^Subject: (.*)\r$/m.exec(raw.toString())?.[1]);
-    expect(new Set(subjects)).toEqual(new Set(['Order of you']));
   },
 );
 

@@ -11,11 +11,13 @@ import { allow, setPlan, spend } from '../../src/providers/pace.ts';
 import { findState } from '../../src/providers/pace_state.ts';
 import type { Plan } from '../../src/providers/pace.ts';
 import {
+  BARE_MINUTES,
   giveBack,
   noteFailure,
   noteRefusals,
   noteSuccess,
   noteThrottled,
+  noteWords,
 } from '../../src/providers/pace_notes.ts';
 import { dayOf } from '../../src/providers/ramp.ts';
 import { connectTo } from '../base/connections.ts';
@@ -55,6 +57,24 @@ const pacedProvider = async (plan: Partial<Plan> = {}) => {
     database.owner.query(`update providers.paces set ${set} where provider_id = $1`, [providerId]);
   return { projectId, providerId, within, claim, read, update };
 };
+
+test('words of pages are left out from the first trouble on, until BARE_MINUTES have passed', async () => {
+  const { within, claim, providerId, update } = await pacedProvider();
+  const note = () => within((scope) => noteWords(scope, used(providerId)));
+  expect(await claim(1)).toMatchObject({ isBare: false });
+  expect([await note(), await note()]).toEqual([true, false]);
+  expect(await claim(1)).toMatchObject({ taken: 1, limitedBy: null, isBare: true });
+  const pass = (minutes: number, ms: number) =>
+    update(`bare_until = bare_until - make_interval(mins => ${minutes}, secs => ${ms / 1_000})`);
+  await pass(BARE_MINUTES - 1, 0);
+  expect(await claim(1)).toMatchObject({ isBare: true });
+  await pass(1, 0);
+  expect(await claim(1)).toMatchObject({ isBare: false });
+  expect(await note()).toBe(true);
+  const ofOlder = { ...used(providerId), revision: -1 };
+  await update('bare_until = null');
+  expect(await within((scope) => noteWords(scope, ofOlder))).toBe(false);
+});
 
 test('without a limit a claim takes what there is, and nothing is written', async () => {
   const { claim, read } = await pacedProvider();

@@ -18,7 +18,8 @@ export type Action =
   | { dropAfterBytes: number }
   | { bytesPerSecond: number };
 
-export type Moment = { connection: number; from: string; to: string[] };
+/** `raw` is the message, at its end. */
+export type Moment = { connection: number; from: string; to: string[]; raw?: Buffer };
 export type Limits = { times?: number; when?: (moment: Moment) => boolean };
 
 export const reply = (responseCode: number, text = 'scripted'): Error =>

@@ -209,7 +209,7 @@ export class SmtpSink {
       this.#changes.emit('change');
       return done();
     }
-    const action = this.script.find('end', moment);
+    const action = this.script.find('end', { ...moment, raw: read.raw });
     const isTaken = action === null || delayOf(action) > 0;
     const answer = isReply(action) ? action.code : isTaken ? 250 : null;
     const mail = await readMail(received.raw);
