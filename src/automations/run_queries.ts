@@ -95,41 +95,55 @@ export const isOver = ({ automation_status: status }: DueRun): boolean =>
 
 const Due = z.strictObject({ run_id: z.uuid(), identity_id: z.uuid(), is_capped: z.boolean() });
 
-/** Of so many due runs that wait, one goes before the next run that an event has just started or woken. */
-const FIRST_PER_OTHER = 3;
+/** So many runs of one kind go for each run of the kind behind it. */
+const PER_OTHER = 3;
+
+/** Whether an event of a page caused a run: an expression of the index `runs_by_turn_and_cause`. */
+export const isRunOfPage = sql.fragment`(source is not distinct from 'browser')`;
 
 /**
  * Returns runs that are due, each with its identity: people are locked before their runs. What an event has just
- * started or woken goes first. Every fourth is one of the others, which are due by time or of a bulk start. Each kind
- * comes in the order of time, and fills up what the other leaves. With `isFirstOnly` the others wait. `is_capped` says
- * that other email to the person counts. Returns none while sending is held.
+ * started or woken goes first. Every fourth is one of the others, which are due by time or of a bulk start. Of both,
+ * every fourth is one that a page caused. Each kind comes in the order of time, and fills up what the others leave.
+ * With `isFirstOnly` the others wait, and also what pages caused, unless there is nothing else. `is_capped` says that
+ * other email to the person counts. Returns none while sending is held.
  */
 export const listDueRuns = (
   { tx, projectId }: Scope,
   { runsMax, isFirstOnly }: { runsMax: number; isFirstOnly: boolean },
 ) => {
-  const listKind = (goesFirst: boolean, countMax: number) => sql.fragment`(
-    select run_id, identity_id, automation_id, version, wake_at, goes_first from automations.runs
+  const listKind = (goesFirst: boolean, isOfPage: boolean, countMax: number) => sql.fragment`(
+    select run_id, identity_id, automation_id, version, wake_at, goes_first, ${isRunOfPage} as is_of_page
+    from automations.runs
     where project_id = ${projectId} and status = 'active' and goes_first = ${goesFirst}
-    and wake_at <= statement_timestamp()
+    and ${isRunOfPage} = ${isOfPage} and wake_at <= statement_timestamp()
     order by wake_at
     limit ${countMax}
   )`;
+  const othersMax = isFirstOnly ? 0 : runsMax;
+  const isLeft = sql.fragment`(not ${isFirstOnly} or not is_of_page or not exists (select from first_of_others))`;
   return tx.any(sql.type(Due)`
+    with first_of_others as materialized ${listKind(true, false, runsMax)}
     select due.run_id, due.identity_id,
       coalesce(version.definition #> '{settings,frequency_cap}' <> 'null', false) as is_capped
     from (
-      select waiting.*, row_number() over (partition by goes_first order by wake_at)
-        * case when goes_first then 1 else ${FIRST_PER_OTHER} end as turn
-      from (${listKind(true, runsMax)} union all ${listKind(false, isFirstOnly ? 0 : runsMax)}) as waiting
-      where not base.is_sending_held()
-      order by turn, goes_first desc
+      select waiting.*, row_number() over (partition by goes_first, is_of_page order by wake_at)
+        * case when goes_first then 1 else ${PER_OTHER} end
+        * case when is_of_page then ${PER_OTHER} else 1 end as turn
+      from (
+        select * from first_of_others
+        union all ${listKind(true, true, runsMax)}
+        union all ${listKind(false, false, othersMax)}
+        union all ${listKind(false, true, othersMax)}
+      ) as waiting
+      where not base.is_sending_held() and ${isLeft}
+      order by turn, goes_first desc, is_of_page
       limit ${runsMax}
     ) as due
     join automations.versions as version
       on version.project_id = ${projectId} and version.automation_id = due.automation_id
       and version.version = due.version
-    order by due.turn, due.goes_first desc
+    order by due.turn, due.goes_first desc, due.is_of_page
   `);
 };
 

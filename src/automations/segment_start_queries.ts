@@ -3,6 +3,7 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { FIRST_ID } from '../base/ids.ts';
 import { DELETING } from './queries.ts';
+import { isRunOfPage } from './run_queries.ts';
 
 export const START_STATUSES = ['running', 'done', 'cancelled'] as const;
 
@@ -59,13 +60,16 @@ const Crowded = z.strictObject({ is_crowded: z.boolean() });
 
 /** Returns whether at least so many runs of the project are due that do not go first. */
 export const isCrowded = async ({ tx, projectId }: Scope, runsMax: number): Promise<boolean> => {
+  const listDue = (isOfPage: boolean) => sql.fragment`(
+    select from automations.runs
+    where project_id = ${projectId} and status = 'active' and goes_first = false and ${isRunOfPage} = ${isOfPage}
+    and wake_at <= statement_timestamp()
+    order by wake_at
+    limit ${runsMax}
+  )`;
   const { is_crowded } = await tx.one(sql.type(Crowded)`
-    select exists (
-      select from automations.runs
-      where project_id = ${projectId} and status = 'active' and not goes_first and wake_at <= statement_timestamp()
-      order by wake_at
-      offset ${runsMax - 1} limit 1
-    ) as is_crowded
+    select count(*) >= ${runsMax} as is_crowded
+    from (${listDue(false)} union all ${listDue(true)}) as due
   `);
   return is_crowded;
 };

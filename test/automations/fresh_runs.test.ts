@@ -22,19 +22,21 @@ const HOUR = {
   steps: { hour: { kind: 'delay' as const, duration: 'PT1H', next: 'note' }, note: note() },
 };
 
+type Due = { count: number; goesFirst?: boolean; source?: 'browser' | null };
+
 /** Inserts runs that became due in the last hour, of people who no longer exist. */
 const insertDue = async (
   { projectId }: { projectId: string },
   automationId: string,
-  { count, goesFirst = false }: { count: number; goesFirst?: boolean },
+  { count, goesFirst = false, source = null }: Due,
 ): Promise<void> => {
   await database.owner.query(
     `insert into automations.runs (project_id, run_id, automation_id, version, identity_id, entry_key, status,
-      step_id, wake_at, waits_until, started_at, goes_first)
+      step_id, wake_at, waits_until, started_at, goes_first, source)
     select $1, gen_random_uuid(), $2, 1, gen_random_uuid(), gen_random_uuid()::text, 'active', 'note',
-      now() - make_interval(secs => 3600 - nth * 0.1), now() - interval '1 hour', now() - interval '2 hours', $4
+      now() - make_interval(secs => 3600 - nth * 0.1), now() - interval '1 hour', now() - interval '2 hours', $4, $5
     from generate_series(1, $3) as nth`,
-    [projectId, automationId, count, goesFirst],
+    [projectId, automationId, count, goesFirst, source],
   );
 };
 
@@ -69,6 +71,68 @@ test.each([
   ['the first fill up what others leave', 20, 1, 'FFFoFFFF'],
 ])('%s', async (_name, first, others, turns) => {
   expect(await turnsOf(first, others)).toBe(turns);
+});
+
+const PAGE = { source: 'browser' } as const;
+const FIRST = { goesFirst: true } as const;
+
+test.each<[string, string, Due[]]>([
+  [
+    'runs of pages get a quarter of each kind',
+    'FFFfOFFFfOFFFfOoFFFf',
+    [
+      { count: 20, ...FIRST },
+      { count: 20, ...FIRST, ...PAGE },
+      { count: 20 },
+      { count: 20, ...PAGE },
+    ],
+  ],
+  [
+    'runs of pages fill up what the others leave',
+    'fffofffofffofffofffo',
+    [
+      { count: 20, ...FIRST, ...PAGE },
+      { count: 20, ...PAGE },
+    ],
+  ],
+  [
+    'a run that a server has just started waits for none',
+    'Ffffffffffffffffffff',
+    [
+      { count: 20, ...FIRST, ...PAGE },
+      { count: 1, ...FIRST },
+    ],
+  ],
+])('attack: %s', async (_name, turns, kinds) => {
+  const journeys = journeysOf(database);
+  const id = await journeys.activate(HOUR);
+  for (const kind of kinds) await insertDue(journeys, id, kind);
+  const due = await journeys.within((scope) =>
+    listDueRuns(scope, { runsMax: turns.length, isFirstOnly: false }),
+  );
+  const letters = new Map(
+    (await journeys.select('run_id, goes_first, source', 'automations.runs')).map((run) => {
+      const letter = run.goes_first ? 'f' : 'o';
+      return [run.run_id, run.source === null ? letter.toUpperCase() : letter];
+    }),
+  );
+  expect(due.map(({ run_id }) => letters.get(run_id)).join('')).toBe(turns);
+});
+
+test('attack: a flush walks what a server started, beside more runs of pages than one claim takes', async () => {
+  const journeys = journeysOf(database);
+  const id = await journeys.activate({ ...HOUR, settings: { re_entry: 'every_time' } });
+  await insertDue(journeys, id, { count: 600, goesFirst: true, source: 'browser' });
+  await journeys.start(await journeys.flush(signUp('ann')));
+  await journeys.within((scope) => advanceStarted(scope, [{ started: 1 }]));
+  const walks = async () =>
+    (await journeys.select('status, step_id', 'automations.runs')).filter(
+      ({ status, step_id }) => status !== 'active' || step_id !== 'note',
+    );
+  expect(await walks()).toEqual([{ status: 'active', step_id: 'hour' }]);
+  // Where a server started none, the flush walks what it has just started for a page.
+  await journeys.within((scope) => advanceStarted(scope, [{ started: 1 }]));
+  expect(await walks()).toHaveLength(501);
 });
 
 const signUp = (external_id: string) =>
