@@ -24,13 +24,14 @@ import type { NewWait } from './wait_queries.ts';
 
 /** How many due runs one transaction walks. */
 export const CLAIM_RUNS_MAX = 500;
+/** The same in the transaction of flushes, which keeps people locked that other workers need: it has to stay short. */
+export const FLUSH_RUNS_MAX = 50;
 
 /** How often a run that cannot be walked is tried before it is given up. */
 export const RUN_FAILURES_MAX = 10;
 
 /** How long any wait of a test is. */
 export const TEST_WAIT_SECONDS = 5;
-const SECOND_MS = 1_000;
 
 export type Advanced = { hints: Hint[]; isMore: boolean };
 
@@ -48,7 +49,7 @@ const ERASED: Walked = { log: [], stand: { kind: 'ended', outcome: 'erased' } };
 
 /** A test waits for seconds wherever others wait for days. */
 const compressed = (run: DueRun, until: Date, now: Date): Date => {
-  const soon = new Date(now.getTime() + TEST_WAIT_SECONDS * SECOND_MS);
+  const soon = new Date(now.getTime() + TEST_WAIT_SECONDS * 1_000);
   return run.is_test && until > soon ? soon : until;
 };
 
@@ -174,7 +175,6 @@ const walkWhatGoes = async (
   runs: readonly DueRun[],
   profileOf: Held,
 ): Promise<Done[]> => {
-  // Whatever fails in it is said by the walk that meets it.
   await attempt(scope, (inner) => lockRecipients(inner, runs, profileOf));
   const together = await attempt(scope, (inner) => walkAll(inner, runs, profileOf));
   if (together.kind === 'done') return [together.value];
@@ -191,16 +191,16 @@ const isFrozen = ({ automation_status, is_test }: DueRun): boolean =>
   automation_status === 'paused' && !is_test;
 
 /**
- * Takes due runs of the project and walks each until it waits or ends; those of an automation that is paused
- * are frozen where they are. Returns what to wake after the commit. A run that cannot be walked waits longer each
- * time and is given up in the end, and the others go on. With `isFirstOnly` it takes only what an event has just
- * started or woken.
+ * Claims due runs of the project and walks each until it waits or ends. Freezes those of a paused automation. A run that
+ * cannot be walked waits longer each time, and fails in the end. With `isFirstOnly` it claims only what an event has
+ * just started or woken. Returns the hints for after the commit.
  */
 export const advance = async (
   scope: Scope,
   { isFirstOnly = false }: { isFirstOnly?: boolean } = {},
 ): Promise<Advanced> => {
-  const due = await listDueRuns(scope, { runsMax: CLAIM_RUNS_MAX, isFirstOnly });
+  const runsMax = isFirstOnly ? FLUSH_RUNS_MAX : CLAIM_RUNS_MAX;
+  const due = await listDueRuns(scope, { runsMax, isFirstOnly });
   if (due.length === 0) return { hints: [], isMore: false };
   // People first: whoever processes their events has locked them before it wakes their runs.
   const profileOf = await profiles.holdProfiles(
@@ -230,7 +230,7 @@ export const advance = async (
       ...[...providerIds].map((providerId) => delivery.sendHint(scope.projectId, providerId)),
       ...[...endpointIds].map((endpointId) => callHint(scope.projectId, endpointId)),
     ],
-    isMore: claimed.length === CLAIM_RUNS_MAX || done.some(({ isMore }) => isMore),
+    isMore: claimed.length === runsMax || done.some(({ isMore }) => isMore),
   };
 };
 

@@ -1,6 +1,6 @@
 // What an event has just started or woken goes before runs that are due by time or of a bulk start.
 import { expect, test } from 'vitest';
-import { advanceStarted } from '../../src/automations/advance.ts';
+import { advanceStarted, FLUSH_RUNS_MAX } from '../../src/automations/advance.ts';
 import { getAutomation } from '../../src/automations/queries.ts';
 import { listDueRuns } from '../../src/automations/run_queries.ts';
 import {
@@ -132,7 +132,22 @@ test('attack: a flush walks what a server started, beside more runs of pages tha
   expect(await walks()).toEqual([{ status: 'active', step_id: 'hour' }]);
   // Where a server started none, the flush walks what it has just started for a page.
   await journeys.within((scope) => advanceStarted(scope, [{ started: 1 }]));
-  expect(await walks()).toHaveLength(501);
+  expect(await walks()).toHaveLength(1 + FLUSH_RUNS_MAX);
+});
+
+test.each([
+  ['at the bound walks all', FLUSH_RUNS_MAX, FLUSH_RUNS_MAX],
+  ['one past it leaves one to the job of the runs', FLUSH_RUNS_MAX + 1, FLUSH_RUNS_MAX],
+])('a flush with runs %s', async (_name, count, walkedCount) => {
+  const journeys = journeysOf(database);
+  const id = await journeys.activate(HOUR);
+  await insertDue(journeys, id, { count, goesFirst: true });
+  const { isMore } = await journeys.within((scope) => advanceStarted(scope, [{ started: 1 }]));
+  const over = (await journeys.select('status', 'automations.runs')).filter(
+    ({ status }) => status !== 'active',
+  );
+  // A full claim may have left some behind.
+  expect([over.length, isMore]).toEqual([walkedCount, true]);
 });
 
 const signUp = (external_id: string) =>
