@@ -191,9 +191,9 @@ const isFrozen = ({ automation_status, is_test }: DueRun): boolean =>
   automation_status === 'paused' && !is_test;
 
 /**
- * Claims due runs of the project and walks each until it waits or ends. Freezes those of a paused automation. A run that
- * cannot be walked waits longer each time, and fails in the end. With `isFirstOnly` it claims only what an event has
- * just started or woken. Returns the hints for after the commit.
+ * Claims due runs of the project and walks each until it waits or ends. Freezes those of a paused automation. A run
+ * that cannot be walked waits longer each time, and fails in the end. With `isFirstOnly` it claims only what an event
+ * has just started or woken. Returns the hints for after the commit.
  */
 export const advance = async (
   scope: Scope,

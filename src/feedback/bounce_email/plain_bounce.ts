@@ -63,6 +63,7 @@ const SUBJECT_CHARS_MAX = 300;
 
 const isFromMailer = (email: Parts): boolean =>
   MAILER.test(headerOf(email, 'from').slice(0, SUBJECT_CHARS_MAX)) ||
+  NOBODY.test(headerOf(email, 'from')) ||
   NOBODY.test(headerOf(email, 'return-path')) ||
   email.headers.has('x-failed-recipients');
 

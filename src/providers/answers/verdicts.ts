@@ -106,6 +106,12 @@ export const VERDICTS = {
 
 export type VerdictName = keyof typeof VERDICTS;
 
+/** Whether nothing helps a send that is answered so: it ends, and the next is sent. */
+export const endsSend = (name: VerdictName): boolean => {
+  const [scope, , retry] = VERDICTS[name];
+  return (scope === 'recipient' || scope === 'message') && retry !== 'later';
+};
+
 export const toClassification = (name: VerdictName): Classification => {
   const [scope, meaning, retry] = VERDICTS[name];
   return { scope, meaning, retry };

@@ -122,6 +122,20 @@ export const SERVER_SAMPLES: readonly Sample[] = [
     ),
   },
   {
+    name: 'sendmail, from nobody and marked as automatic',
+    says: 'bounced hard',
+    raw: plain(
+      {
+        from: '<>',
+        subject: 'Returned mail: see transcript for details',
+        more: ['Auto-Submitted: auto-generated (failure)'],
+      },
+      '   ----- The following addresses had permanent fatal errors -----',
+      `<${TO}>`,
+      '    (reason: 550 5.1.1 User unknown)',
+    ),
+  },
+  {
     name: 'sendmail, a warning',
     says: 'deferred soft',
     raw: plain(

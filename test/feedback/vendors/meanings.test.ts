@@ -103,6 +103,8 @@ testAll('sendgrid', [
   [sendgridEvent('group_unsubscribe'), 'unsubscribed'],
   [sendgridEvent('group_resubscribe'), 'resubscribed'],
   [sendgridEvent('account_status_change'), 'aside'],
+  [bounce({ type: 'bounce', response: '400 try again later', attempt: '5' }), SOFT],
+  [bounce({ type: 'bounce', response: GONE }), HARD],
   [sendgridEvent('something_new'), 'unknown'],
   [sendgridEvent('constructor'), 'unknown'],
   [bounce({ type: 'bounce', reason: GONE, status: '5.1.1' }), HARD],

@@ -51,6 +51,18 @@ describe('the body comes before the status', () => {
   });
 });
 
+describe('a status about the key or the rate ends no send, whatever is named beside it', () => {
+  test.each<[number, string]>([
+    [401, 'account/auth_failed/after_fix'],
+    [420, 'account/account_limit/later'],
+    [429, 'account/account_limit/later'],
+  ])('%i', (status, expected) => {
+    const body = '{"code":"missing_required_field","message":"The recipient is invalid"}';
+    expect(spell({ status, body })).toBe(expected);
+    expect(spell({ status: 422, body })).toMatch(/^(message|recipient)\/.*\/never$/);
+  });
+});
+
 describe('the status decides where the body says nothing', () => {
   test.each([
     [401, 'account/auth_failed/after_fix'],

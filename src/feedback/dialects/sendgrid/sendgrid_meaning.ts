@@ -35,7 +35,7 @@ const OF_MAILBOX = ['mailbox unavailable', 'technical'];
 const bounceTypeOf = (fields: Fields): Meaning['bounceType'] => {
   const type = readText(fields['type'])?.toLowerCase();
   if (type === 'blocked') return 'block';
-  const text = joinReasons(fields['reason'], fields['status']);
+  const text = joinReasons(fields['reason'], fields['response'], fields['status']);
   const judged = judgeBounce(type === 'expired' ? 'soft' : 'hard', text);
   if (judged !== 'hard') return judged;
   const classified = readText(fields['bounce_classification'])?.toLowerCase() ?? '';

@@ -18,6 +18,9 @@ const NETEASE_RULES: readonly Rule[] = [
   { when: /\brp:frl\b/, means: 'recipient_policy' },
   { when: /\brp:rdn\b/, means: 'relay_reputation' },
   { when: /\bwm:bl[iu]\b/, ...BY_CLASS },
+  // `Hangup` is its word for an account or a machine that is suspended.
+  { when: /^user (?:is )?hang ?up/, at: ['rcpt'], code: /^5/, means: 'recipient_disabled' },
+  { when: /^ip (?:is )?hang ?up/, ...BY_CLASS },
 ];
 
 /** Alibaba Cloud DirectMail ends its replies with a number: `[@sm070203]`. */

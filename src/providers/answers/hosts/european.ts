@@ -34,8 +34,18 @@ const UNITED_INTERNET_RULES: readonly Rule[] = [
   { when: /- a problem occurred.{0,120}\(bl\)/, means: 'relay_reputation' },
 ];
 
+/** SimpleLogin numbers its answers: `SL E504`. */
+const SIMPLELOGIN_RULES: readonly Rule[] = [
+  { when: /^sl e(?:502|508|510|515|516|521)\b/, code: /^5/, means: 'recipient_unknown' },
+  { when: /^sl e(?:504|518)\b/, code: /^5/, means: 'recipient_disabled' },
+  { when: /^sl e(?:506|519)\b/, at: ['data', 'body'], code: /^5/, means: 'content_refused' },
+  { when: /^sl e(?:514|517|520|524)\b/, code: /^5/, means: 'recipient_policy' },
+  { when: /^sl e522\b/, means: 'temporary_recipient' },
+];
+
 /** Hosts in Europe and Russia. */
 export const EUROPEAN_RULES: readonly Rule[] = [
+  ...SIMPLELOGIN_RULES,
   ...FRENCH_RULES,
   ...UNITED_INTERNET_RULES,
   // Yandex.

@@ -33,6 +33,12 @@ const MIMECAST_RULES: readonly Rule[] = [
 
 /** Public lists: which text names them, and what about. */
 const LIST_RULES: readonly Rule[] = [
+  // Links that explain a failed SPF check, where the reply says no more.
+  {
+    when: /openspf\.(?:org|net|com)\/|spf\.pobox\.com/,
+    not: /relay|no such|unknown|quota/,
+    means: 'sender_reputation',
+  },
   {
     when: anyOf(
       /uribl\S{0,40}.{0,60}query refused/,

@@ -48,6 +48,14 @@ export const FIRST_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
+      not (a )?valid recipient( address)?
+      recipient (e-?mail )?address @(to|addr) (is )?(malformed|invalid|not valid|illegal)
+    `),
+    not: phrases(`from|senders?|reply|too many|limit|required`),
+    means: 'recipient_unknown',
+  },
+  {
+    when: phrases(`
       not (yet )?activated ... activation|request activation|sending ... paused
     `),
     means: 'account_suspended',

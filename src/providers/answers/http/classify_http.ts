@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { readRetryAfter } from '../../../base/retry_after.ts';
-import { toClassification } from '../verdicts.ts';
+import { endsSend, toClassification } from '../verdicts.ts';
 import type { Classification, VerdictName } from '../verdicts.ts';
 import { ACCOUNT_RULES } from '../rules/account_rules.ts';
 import { LEADING_RULES } from '../rules/leading_rules.ts';
@@ -59,6 +59,7 @@ const explain = (answer: HttpAnswer): VerdictName => {
   const isServerError = answer.status >= 500;
   return (
     byWords(FIRST_RULES) ??
+    (answer.status === 413 ? 'message_too_large' : null) ??
     meaningOfApiCode(provider, codes) ??
     meaningOfCodeWords(codes) ??
     byWords(LEADING_RULES) ??
@@ -74,12 +75,19 @@ const explain = (answer: HttpAnswer): VerdictName => {
   );
 };
 
+/** A status about the key or the rate: whatever is named beside it, it ends no send. */
+const guard = (status: number, means: VerdictName): VerdictName => {
+  if (!endsSend(means)) return means;
+  if (status === 401) return 'auth_failed';
+  return status === 429 || status === 420 ? 'account_limit' : means;
+};
+
 /**
  * Classifies the answer of a provider's HTTPS API by what it concerns, what it means and whether
  * time helps.
  */
 export const classifyHttpAnswer = (answer: HttpAnswer): Classification => {
-  const classification = toClassification(explain(answer));
+  const classification = toClassification(guard(answer.status, explain(answer)));
   const isLater = classification.retry === 'later';
   const seconds = isLater ? readRetryAfter(answer.headers?.['retry-after']) : null;
   return seconds === null ? classification : { ...classification, retryAfterSeconds: seconds };

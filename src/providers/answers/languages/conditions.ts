@@ -21,6 +21,7 @@ export const GONE = spellings(`
   ne (najden*|nayden*|sush?chestvuet)|net takogo|takogo ... net|neizvest*
   无效的?(收件人|用户|邮箱|地址)|不存在|未找到|找不到|查无此|无此|没有此|無此|无法找到
   存在しません|存在しない|見つかりません|不明
+  tidak (ditemukan|ada|dikenal|terdaftar|valid)
 `);
 
 export const OFF = spellings(`
@@ -38,6 +39,7 @@ export const OFF = spellings(`
   заблокирован|отключен|удален|приостановлен|неактив|деактивирован|закрыт|zablokirovan*|otklyuchen*|udalen*
   停用|禁用|冻结|凍結|注销|已关闭|被封|锁定|暂停|过期|停止服务|已被删除
   無効|停止|解約|削除されました
+  dinonaktifkan|ditangguhkan|diblokir|ditutup|dibekukan
 `);
 
 export const FULL = spellings(`
@@ -55,7 +57,7 @@ export const FULL = spellings(`
   dolu|dolmuş*|kota* ... (aşıldı|doldu|aşılmış)|kota aşım*|yer yok
   переполнен|превышена квота|квота ... превышен|нет места|недостаточно места|perepolnen*
   已满|已滿|空间不足|容量不足|超出容量|超过容量|配额已满|超出配额
-  一杯|いっぱい|容量 ... (超|不足|オーバー)|容量を?(超|オーバー)
+  penuh|一杯|いっぱい|容量 ... (超|不足|オーバー)|容量を?(超|オーバー)
 `);
 
 export const OVER_LIMIT = spellings(`
@@ -74,10 +76,11 @@ export const OVER_LIMIT = spellings(`
   (przekrocz*|osiągnię*) ... limit*|limit* ... (przekrocz*|osiągnię*|wyczerpan*)|zbyt (wiele|dużo) (wiadomo*|mail*)
   [a-z]{0,16}limiet ... (bereikt|overschreden)|(bereikt|overschreden) ... [a-z]{0,16}limiet|te veel (berichten|e-?mails)
   překročen* ... (limit*|poč*)|limit* ... (překročen*|vyčerpán*)|příliš mnoho (zpráv|e-?mailů)
-  (limit*|sınır*) ... (aşıldı|doldu|ulaşıldı|aşılmış)
+  (limit*|sınır*) ... (aşıldı|doldu|dolmuş*|ulaşıldı|aşılmış)
   (превы|исчерпа|достиг) ... (лимит|ограничени|количеств)|лимит ... (превы|исчерпа|достиг)
   слишком много (писем|сообщений)|prevyshen* ... limit*
   (超过|超出|达到|超過) ... (限制|上限|限额)|已?达(到)?(上限|限额|限制)|频率(过高|限制)|发送过(多|快)
+  (batas|kuota) ... (terlampaui|tercapai|habis)|(melebihi|melampaui) ... (batas|kuota)
   制限を超|上限に達|上限を超|送信制限
 `);
 
@@ -93,6 +96,7 @@ export const PERIOD = spellings(`
   сут(ки|очн)|день|дневн|час
   每日|每天|每小时|今日|当日
   \\d日|本日|一日
+  per (jam|hari)|harian
 `);
 
 export const SPAM = spellings(`
@@ -107,7 +111,7 @@ export const REFUSED = spellings(`
   (message|courriel|mail|est|été) refusée?|rejetée?|rifiutat[oa]|respint[oa]
   rechazad[oa]|denegad[oa]|rejeitad[oa]|recusad[oa]|odrzucon*|geweigerd|afgewezen
   odmítnut*|zamítnut*|reddedil*|отклонен|отвергнут|отказано
-  拒绝|拒收|退回|被拒|识别为|拒否|判定
+  拒绝|拒收|退回|被拒|识别为|拒否|判定|ditolak
 `);
 
 export const FORBIDDEN = spellings(`
@@ -168,4 +172,11 @@ export const PASSING = spellings(`
 export const RELAYING = spellings(`
   weiterleit*|relay*|relais|relayage|inoltro|reenvío|retransmisi*|encaminhamento|przekazywan*|doorsturen|doorzend*
   předáván*|aktarma*|ретрансляц|пересылк|转发|轉發|中继|中継
+`);
+
+/** That it was the recipient who refused. */
+export const BY_RECIPIENT = spellings(`
+  (vom|durch den) (empfänger|adressaten)|par (le|la) destinataire|dal destinatario|por el destinatario
+  pel[oa] destinatári[oa]|przez (odbiorcę|adresata)|door de (ontvanger|geadresseerde)|alıcı tarafından|получателем
+  收件人(拒收|拒绝)|受信者(により|によって)
 `);

@@ -51,6 +51,13 @@ const SENDER_SIDE: readonly Rule[] = [
 
 /** About the recipient and the message. */
 const RECIPIENT_SIDE: readonly Rule[] = [
+  {
+    when: says.BY_RECIPIENT,
+    also: anyOf(says.REFUSED, says.FORBIDDEN, says.BY_RECIPIENT),
+    not: anyOf(names.SENDING, names.OWN, says.LISTED, says.OVER_LIMIT, says.PASSING),
+    at: ['rcpt', 'data', 'body', 'any'],
+    means: 'recipient_policy',
+  },
   { when: says.TOO_LARGE, at: ['mail', 'data', 'body', 'any'], means: 'message_too_large' },
   {
     when: says.OFF,

@@ -2,7 +2,7 @@ import { spellings } from './spelling.ts';
 
 /**
  * The subjects of a reply, in German, French, Italian, Spanish, Portuguese, Polish, Dutch, Czech,
- * Turkish, Russian, Chinese and Japanese, one line each; of Russian also in Latin letters.
+ * Turkish, Russian, Chinese, Japanese and Indonesian, one line each; of Russian also in Latin letters.
  */
 export const RECIPIENT = spellings(`
   empfänger*|postfach*|postfächer*|posteingang
@@ -17,6 +17,7 @@ export const RECIPIENT = spellings(`
   получател|адресат|ящик|poluchatel*|adresat*|yasch?ik*|jaschik*
   收件人|收件者|收信人|此人|邮箱|郵箱|信箱
   宛先|受信者|メールボックス
+  penerima|kotak (surat|masuk|pos)
 `);
 
 /** Words for an account or an address, of a sender or a recipient. */
@@ -33,6 +34,7 @@ export const PERSON = spellings(`
   пользовател|адрес(?!ат)|аккаунт|учетная запись|polzovatel*
   用户|用戶|帐号|账号|帳號|账户|帐户|地址
   ユーザ|アドレス|アカウント
+  pengguna|akun|alamat(?! ip)
 `);
 
 export const SENDER = spellings(`
@@ -48,6 +50,7 @@ export const SENDER = spellings(`
   отправител|otpravitel*
   发件人|發件人|寄件人|寄件者|发信人
   差出人|送信者|送信元
+  pengirim
 `);
 
 /** What is said to the one who sends. */
@@ -80,6 +83,7 @@ export const SENDING = spellings(`
   отправк|отправля|исходящ|рассыл|otpravk*
   发送|發送|发信|外发
   送信(?!者|元)|発信
+  pengiriman|mengirim|email keluar
 `);
 
 /** The address of the machine that connects. */

@@ -24,7 +24,7 @@ const SESSION_RULES: readonly Rule[] = [
         max.) _ _ {session}
       {session} (rate |frequency )?(limit*|count|concurrency|frequency|quota|number)
       {session} (rate |frequency )?(limit*|frequency limited|rate)
-      {session} _ _ too (often|many|frequent*)|too (frequent|many) connects?
+      {session} _ _ too (often|many|frequent*)|too (frequent|many|rapid) connect(s|ions?)?
       connect(ing|s|ed)? _ _ too (often|frequently|fast|much|quickly)|trop de connexions
       zu viele (parallele |gleichzeitige )?verbindungen|demasiadas conexiones|troppe connessioni
       muitas conex.es|zbyt wiele polaczen|too many parallel|concurrency limit
@@ -36,6 +36,7 @@ const SESSION_RULES: readonly Rule[] = [
     when: phrases(`
       too many _ _ (errors|rsets?|nonmail|noops?|syntax|(bad |unrecogni[sz]ed |unknown |invalid |
         smtp |protocol |unauthenticated |erroneous )?commands)
+      too (many|much) (smtp |protocol )?(errors|failures?|mistakes) (in|on|during) _ _ {session}
       error (limit|rate) _ (exceeded|too high)|allowable connection time
       excessive amounts? of data
     `),
@@ -121,6 +122,7 @@ const PROTOCOL_RULES: readonly Rule[] = [
       command rejected: unknown|smtp protocol (error|violation)
       syntax error( in parameters| - |$)|(invalid|bad|missing) (argument|parameter)s?
       unsupported (option|parameter|extension)
+      (unable to|cannot|could not|failed to) parse _ _ (size|body|parameter*|argument*|command)
       (option|parameter|argument)s? not (supported|recogni[sz]ed|implemented)
     `),
     not: phrases(`
@@ -157,6 +159,7 @@ export const CONNECTION_RULES: readonly Rule[] = [
       only (over|via|with|on|accept*) _ _ (tls|ssl|secure|encrypted)
       plain(text)? connections? (not|refused)|verschl.sselung*|senders to use tls
       high strength ciphers?|(tls|ssl) (version|cipher*) ... (not|too|lower|weak*|minimum)
+      (ssl|tls) (client )?certificate (error|required|missing|expired|not valid)
       chiffrement|connessione sicura
     `),
     not: phrases(`attachment*|encrypted (file|message(?! transmission))`),

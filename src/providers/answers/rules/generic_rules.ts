@@ -144,7 +144,8 @@ export const HINT_RULES: readonly Rule[] = [
   {
     when: phrases(`
       headers?|mime|rfc ?\\d{3,4}|standards?|malformed|encod*|decod*|pars(e|er|ing)|charset|boundary|syntax|(cr)?lf
-      newlines?|8 ?bit|utf-?8|non ?-?ascii|base64|quoted ?printable|date:?|message ?-?id
+      newlines?|8 ?bit
+      (wrongly|badly|incorrectly) format*|utf-?8|non ?-?ascii|base64|quoted ?printable|date:?|message ?-?id
     `),
     not: SENDER_SIDE,
     at: ['body'],
@@ -153,7 +154,8 @@ export const HINT_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
-      {spam}|virus*|malware|attach*|html|url*|links?|contents?|keywords?|profanity|filter*|dcc|razor|pyzor|quarantin*
+      {spam}|virus*|malware|attach*|uuencod*
+      html|url*|links?|contents?|keywords?|profanity|filter*|dcc|razor|pyzor|quarantin*
       surbl|uribl|executables?|macros?|zip|archive*|scor(e|ed|ing)|bayes*|suspicious|dangerous|unsafe|harmful
     `),
     not: SENDER_SIDE,

@@ -17,6 +17,8 @@ const COUNT_RULES: readonly Rule[] = [
       (hourly|daily|monthly|weekly) (allowance|maximum|cap|max|volume|ration|number|amount)
       (sending|sent|send|deliver*|mailing) (\\S{1,20} ){0,5}too (fast|quickly|frequently|rapidly)
       (no more|enough) (mails?|e-?mails?|messages|sending) _ _ {window}
+      (max|maximum) _ _ _ (daily|hourly|monthly|weekly) (limit|quota)
+      too many (recipients|rcpts) ... (?<!again )(in|within|per) \\d+ {unit}
       you have gone over \\d+|last (mail|message|e-?mail) (for|of) (today|this)
       next (mail|message|e-?mail) in \\d+ {unit}|one per \\d+ {unit}
     `),
@@ -72,6 +74,7 @@ const SUSPENSION_RULES: readonly Rule[] = [
       {outgoing} ... {stopped}|{stopped} _ _ {outgoing}
       (account|mailbox|domain|login) ... (hacked|compromised|abused|hijacked)
       {stopped} ... (please )?(change|reset|renew) (the |your |its )?password
+      (account|mailbox|login|user) _ _ {stopped} (because|since|after|as|for) _ _ (sent|sending|spam*|bulk)
       (account|mailbox|user) must be (activated|verified|confirmed|reactivated|
         approved) ... (send|sending)
       (account|billing|payment|identity) ... before you (can|may) send
@@ -115,6 +118,7 @@ const SIGN_IN_RULES: readonly Rule[] = [
       (sign|log) in to (webmail|unlock|continue|verify)|(sign|log) in (before|first)
       (before|first) ... (sign|log) in
       not subscribed to|needs a subscription
+      (not|n't) (be )?(allowed|permitted|authori[sz]ed) to (authenticate|log ?in|sign in) from
     `),
     not: phrases(`too many|has not|hasn't|never logged|last log* in`),
     means: 'auth_required',
@@ -133,6 +137,8 @@ const MACHINE_RULES: readonly Rule[] = [
       (too much|a lot of|lots of|so much|excessive) (spam|junk|unwanted mail) from
       (caused|generat*|received|source of|too many|a lot of) _ _ _ complaints ... (network|ip|
         server|host|members|users|customers)
+      you (are|were|have been) (violating|in violation of) _ _ polic(y|ies)
+      early ?talk(er|ing)|misbehav* (smtp )?(session|client|host)|from (an )?unknown tld
       (poor|bad|low) (score|rating)|spam origin|helo is (adsl|dsl|dial*|dynamic|dhcp|pool)
       ips with (valid|proper) (reverse|ptr|dns)
       (poor|bad|no good|no|low|negative) (sending )?(history|record|standing) (with|here|at|for)
@@ -150,6 +156,7 @@ const MACHINE_RULES: readonly Rule[] = [
       (sender|from) (address|domain)|mail from domain|your (domain|e-?mail address)
       (@from|@fromdomain) (is|was|are)|domain block ?list
       address match*|suppress*|white ?list*|domain in (the )?(message|mail)
+      senders? (is|was|has been)|relay(ing)? (mail )?(from|for|to)
     `),
     ...BY_CLASS,
   },
@@ -162,6 +169,7 @@ const NAMELESS_RULES: readonly Rule[] = [
       (no|without|missing|lacks?|have an?) (valid )?(dns|ptr|reverse) (entry|entries|record*) (for|of) (your|the|
         this) (mailer|mail ?server|
         host|server|ip|machine|system)
+      (must|should|please|have to|need to) register (your|the|this) (ip|mail ?server|server)
       (your|client|sending|connecting) (mail )?(host|host ?name|server|server name) (must|has to|needs to|
         should) (be )?resolv*
     `),

@@ -79,7 +79,7 @@ export const LOGIN_RULES: readonly Rule[] = [
       (smtpclientauthentication|basic auth*|smtp auth*|plain auth*|legacy auth*|auth|
         authentication|smtp( access)?) (is |has been |was )?(disabled|not (allowed|enabled|
         available|supported|permitted|offered)|switched off|turned off)
-      with 2fa enabled|does not have access rights
+      auth* _ _ _ not advertised|with 2fa enabled|does not have access rights
       (mechanism|auth* (type|method|mechanism|mode)) ... (not (supported|allowed|available)|
         too weak|unsupported|unrecogni[sz]ed|unsuported|prohibited|forbidden|disabled)
       (unsupported|unrecogni[sz]ed|unknown|invalid) (auth*|sasl) (type|method|mechanism)
@@ -119,7 +119,7 @@ export const LOGIN_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
-      please (turn on|enable|switch on|use|check) _ _ (smtp )?auth*
+      please (turn on|enable|switch on|use|check) _ _ (smtp )?auth(entication|enticate)?
       relay* ~ (authenticat*|log ?in|auth|anmeld*|must have an account)
       (authentication|authenticat*) ... non local|turned on in your e-?mail client
       don't authenticate or the domain

@@ -44,6 +44,14 @@ const BUSY_RULES: readonly Rule[] = [
     means: 'temporary_recipient',
   },
   {
+    when: phrases(`name ?server (timeout|timed out)`),
+    also: /@(?:to|addr) ?\.{3}/,
+    not: phrases(`{sender}`),
+    at: ['rcpt'],
+    code: /^4/,
+    means: 'temporary_recipient',
+  },
+  {
     when: phrases(`
       no valid hosts?|no answer from (@host|@todomain)|closed by (the )?remote|mta-sts ... policy
       (address|mailbox|recipient|user|@to) _ (receives?|gets?|is (getting|receiving)) (more than|too many|over|up to)

@@ -74,7 +74,8 @@ const FORM_RULES: readonly Rule[] = [
       json pars*|duplicate header*|[78] ?-?bit data|smtputf8|non ?-?ascii|unicode|charset
       (invalid|corrupt|unreadable) message (content|data|format)|too many mime parts
       encoded word|invalid characters|binary content|base64 encoding|improper* format*
-      too many (message |mail )?headers?|headers? (lines? )?(are )?too many|(contains?|has) (nul|null)
+      too many (message |mail |equal |same |duplicate )?(x )?headers?
+      headers? (lines? )?(are )?too many|(contains?|has) (nul|null)
       (decod*|conver*) (fail*|error)|(cannot|can't|could not|unable to|failed to) (be )?(decode*|convert*)
       (not|n't|non) (comply|compl*|conform*|adhere) (with|to) _ (standards?|rfc*|internet)
       too long (a )?line|(maximum|max) _ line|crlf|bare (lf|cr)
@@ -100,13 +101,13 @@ export const MESSAGE_RULES: readonly Rule[] = [
       recipients? per message ... (exceed*|limit|maximum)
       (only )?one recipient( at a time| per| domain| only|,)|recipients ... separately
     `),
-    not: phrases(`hours?|day|minute|daily|hourly|rate|invalid|unknown|from (@ip|@host)`),
+    not: phrases(`hours?|day|minute|seconds?|daily|hourly|rate|invalid|unknown|from (@ip|@host)`),
     means: 'message_later',
   },
   ...SIZE_RULES,
   {
     when: phrases(`
-      hops?|hop count|(mail|message|routing|forwarding|aliasing|e-?mail|delivery) loop*
+      hops?|hop count|(mail|message|routing|forwarding|alias|aliasing|e-?mail|delivery) loop*
       loop* (detected|back|broken)|message (is )?looping|mail is looping|looping
       too many received|received:? headers?|circular|mailloop
     `),

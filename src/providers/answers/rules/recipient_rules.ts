@@ -51,6 +51,8 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
       not (allowed|permitted|authori[sz]ed) to (write|send|post|deliver) to (this|the) (group|
         list)
       not authori[sz]ed ... (to send|deliver|post) to
+      permission to (post|write|deliver|submit) _ _ _ (to|in) (this|the|that) (mailbox|list|group|folder)
+      contact the owner of (this|the|that) (mailbox|list|group|folder)
       not (allowed|permitted) to (post|send|deliver) to|(authenticated|internal) senders
       organi[sz]ation(al)? (policy|settings)|rejectmessage|policy rejection
       policy ... (on the )?target|closed (mailing )?(group|list)|moderated
@@ -182,6 +184,7 @@ const UNKNOWN_RULES: readonly Rule[] = [
       not an active address|not (a )?(local|e-?mail) address*|e-?mail name is not found
       recipient is not accepted|destination server rejected recipients|in name directory
       bad recipient|@(to|addr) (was )?not found|recipient ... not found in
+      local ?part (is )?too long|(recipient|forward) path (is )?too long
       recipient address rejected: (userunknown|invalid)|unknown local ?part|no mail ?box here
       no mail ?box (here )?by (that|this) name|no (one|body) (here )?by that name
       no one at this address

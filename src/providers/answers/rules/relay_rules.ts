@@ -9,7 +9,8 @@ export const RELAY_DENIED_RULES: readonly Rule[] = [
       (no|not|refuse*|deny|denied|disallow*) ... (forward*|relay*|sending) (to|for) (outside|external|remote|
         foreign|other|non ?local) (domains?|addresses|users|hosts?)
       (forward*|relay*|sending) (to|for) (outside|external|remote|foreign|other|
-        non ?local) (domains?|addresses|users|hosts?) ... (not|denied|refused|disallowed|forbidden|prohibited)
+        non ?local) (domains?|addresses|users|hosts?) ... (not|denied|refused|disabled|disallowed|
+        forbidden|prohibited)
       (not|n't) (carry|forward|transport|pass on|handle) (mail|e-?mail|messages) for (third parties|
         others|strangers|other)
       only accepts? (mail|e-?mails?|messages) (for|to) (our|its|local|own|@host|@fromdomain|this (host|server))

@@ -5,6 +5,23 @@ import type { Rule } from './rule.ts';
 const OF_SENDER: readonly Rule[] = [
   {
     when: phrases(`
+      (from|sender|mail from|envelope) and (auth|log ?in|user ?name|authenticated user) (are |is )?(not the same|
+        different|mismatch*|(do|does)(n't| not) match)
+    `),
+    at: ['mail', 'rcpt', 'data', 'body', 'any'],
+    means: 'sender_not_allowed',
+  },
+  {
+    when: phrases(`
+      domain (name )?(is )?required|(must|should|please) (specify|have|give|include) an? domain
+    `),
+    not: phrases(`helo|ehlo|recipient*|rcpt`),
+    at: ['mail'],
+    code: /^5/,
+    means: 'sender_syntax',
+  },
+  {
+    when: phrases(`
       (incorrect|wrong|invalid|bad) (auth|authentication|log ?in) for _ _ (address|sender|e-?mail|@from|@addr)
       (authenticated|logged in|signed in) as (an? |the )?(other|another|different) (user|address|sender|account)
     `),

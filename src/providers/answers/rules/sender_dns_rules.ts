@@ -25,6 +25,7 @@ export const SENDER_DNS_RULES: readonly Rule[] = [
   {
     when: phrases(`
       sender* (address )?(rejected|refused)?.{0,3} domain not found
+      {sender} ... (reserved|special use) (domain|tld)
       domain of sender address _ (does not|doesn't)
       {sender} ~ (null ?mx|does not accept mail|no mx|mx record*|a/aaaa|dns (record|error|lookup|
         entry)|unresolvable|not resolve*|cannot be resolved|domain (is )?(empty|invalid|

@@ -5,7 +5,7 @@
 export const VOCABULARY: Record<string, string> = {
   /** Words that name the mailbox that a message is for, and nothing else. */
   mailbox: `
-    recipients?|recipient's|addressees?|mailbox(es)?|mail ?box|mailstore|mailfolder|maildir
+    recipients?|recipient's|addressees?|mailbox(es)?|mail ?box|mbox|mailstore|mailfolder|maildir
     mail drop|inbox|rcpt|envelope recipient|destination( address)?|@to|@todomain|empf.nger*
     postfach|destinataires?|destinatari[oa]s?|buz.n|casilla|caixa( postal)?|casella
     bo.te( aux lettres)?|skrzynka|postkasse|brevlada`,
@@ -105,7 +105,8 @@ export const VOCABULARY: Record<string, string> = {
   temporary: `
     temporar*|try (it )?(again )?later|try again|later|retry|retried|transient*|currently
     at (this|the|present) (time|moment|present)|at present|busy|overload*|please wait|moment*|again in
-    resend|right now|in progress|not now|sp.ter|plus tard|m.s tarde|mais tarde|pi. tardi
+    (?<!and )resend(?! (\\S{1,20} ){0,2}(as|in|without|with|after|from|using))
+    right now|in progress|not now|sp.ter|plus tard|m.s tarde|mais tarde|pi. tardi
     vor.bergehend|zeitweilig|momentanement|intentelo|reessayer|reintente|riprovare|temporane*
     temporal*|temporairement`,
   /** Words of any refusal. */

@@ -10,7 +10,7 @@ import type { Reading } from '../rules/rule.ts';
 import { LATER_WORD_RULES, WORD_RULES } from '../rules/word_rules.ts';
 import { parseReply } from '../text/parse_reply.ts';
 import { readWords } from '../text/words.ts';
-import { toClassification, VERDICTS } from '../verdicts.ts';
+import { endsSend, toClassification, VERDICTS } from '../verdicts.ts';
 import type { AnswerMeaning, Classification, SmtpPhase, VerdictName } from '../verdicts.ts';
 import { namesOtherCause, namesOwnCause } from './other_cause.ts';
 import { readRetryAfter } from './retry_after.ts';
@@ -85,11 +85,6 @@ const byCodes = (reading: Reading): VerdictName =>
   meaningOfEnhanced(reading.enhanced) ??
   matchRules(WEAK_RULES, reading, reading.words) ??
   meaningOfBasic(reading.code, reading.phase);
-
-const endsSend = (means: VerdictName): boolean => {
-  const [scope, , retry] = VERDICTS[means];
-  return (scope === 'recipient' || scope === 'message') && retry !== 'later';
-};
 
 /** No phrase ends a send against words that speak of the account that sends. */
 const guard = ({ words }: Reading, means: VerdictName): VerdictName =>

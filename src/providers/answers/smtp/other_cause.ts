@@ -25,7 +25,7 @@ const OWN_CAUSE = phrases(`
   (free|trial|sandbox|demo) (users?|tier|mode|customers?)|sandbox*|sasl|credits|token
   outbound|outgoing|unauthenticated (clients?|users?|senders?|connections?)|suspended (customer|client|sender)
   (account|user|login|customer) (is |was )?(over|sends?|sending|compromised|hacked|not verified)|until you
-  you (pay|verify)
+  you (pay|verify)|you (are|were|have|have been) (violat*|abus*|in violation|breach*)
   (domain|recipient|address) (is )?not (used|allowed|enabled|configured|permitted|set up|registered) (for|by|in|with|
     on) (this|the) (account|log ?in|customer|user)
   (because of|due to|for) (the |your )?(helo|ehlo)|(from|of) your (ips?|server|host|network)
