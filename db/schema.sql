@@ -436,7 +436,10 @@ create view analytics.segment_history with (security_invoker=true) as
     history.version,
     history.profile_id,
     history.change,
-    history.cause,
+        case
+            when history.is_undo then 'undo'::text
+            else history.cause
+        end as cause,
     history.changed_at
    from segments.history history
      join segments.segments segment on segment.project_id = history.project_id and segment.segment_id = history.segment_id
@@ -448,7 +451,7 @@ comment on column analytics.segment_history.segment is 'Its name today';
 comment on column analytics.segment_history.version is 'The version of its definition';
 comment on column analytics.segment_history.profile_id is 'Who';
 comment on column analytics.segment_history.change is 'entered or left';
-comment on column analytics.segment_history.cause is 'change: of the person, of what they did, or of a list with them; time: it passed; fill: a new definition, of this segment or of one that it asks about';
+comment on column analytics.segment_history.cause is 'change: of the person, of what they did, or of a list with them; time: it passed; fill: a new definition, of this segment or of one that it asks about; undo: of an identity link';
 comment on column analytics.segment_history.changed_at is 'When';
 grant select on analytics.segment_history to trunkline_analyst;
 
@@ -2560,8 +2563,10 @@ create table profiles.changes (
   change_id  uuid not null,
   profile_id uuid not null,
   source     text,
+  reason     jsonb,
   constraint changes_pkey primary key (project_id, noted_at, change_id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=1000);
+create index changes_with_reasons on profiles.changes using btree (project_id, profile_id) where (reason is not null);
 alter table profiles.changes enable row level security, force row level security;
 create policy one_project on profiles.changes for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on profiles.changes for select to trunkline_queue using (true);
@@ -2701,7 +2706,8 @@ create function profiles.fold_profile(
   project_id uuid,
   profile_id uuid,
   at timestamptz,
-  source text default null::text
+  source text default null::text,
+  reason jsonb default null::jsonb
 )
 returns table (
   old_email text,
@@ -2803,7 +2809,8 @@ grant execute on function profiles.list_provenance to public;
 create function profiles.make_profiles(
   project_id uuid,
   profile_ids uuid[],
-  erased_before integer
+  erased_before integer,
+  reasons jsonb[] default null::jsonb[]
 )
 returns void
 language plpgsql volatile
@@ -2813,7 +2820,8 @@ grant execute on function profiles.make_profiles to public;
 create function profiles.note_changes(
   project_id uuid,
   profile_ids uuid[],
-  source text default null::text
+  source text default null::text,
+  reasons jsonb[] default null::jsonb[]
 )
 returns void
 language plpgsql volatile
@@ -2858,7 +2866,8 @@ returns table (
   first_seen_at timestamptz,
   last_seen_at timestamptz,
   observed_at timestamptz,
-  is_known boolean
+  is_known boolean,
+  lag_ms bigint
 )
 language plpgsql volatile
 set search_path = '';
@@ -2895,7 +2904,9 @@ create function profiles.take_changes(
 )
 returns table (
   profile_id uuid,
-  source text
+  source text,
+  is_fresh boolean,
+  reasons jsonb
 )
 language plpgsql volatile
 set search_path = '';
@@ -3329,6 +3340,7 @@ create table segments.counters (
   count        bigint not null,
   first_at     timestamptz(3) not null,
   last_at      timestamptz(3) not null,
+  lag_ms       bigint,
   constraint counters_pkey primary key (project_id, identity_id, condition_id, day),
   constraint counters_project_id_identity_id_fkey foreign key (project_id, identity_id) references identity.identities(project_id, identity_id) on delete cascade
 ) with (fillfactor=85);
@@ -3347,6 +3359,8 @@ create table segments.history (
   cause      text not null,
   changed_at timestamptz(3) not null,
   source     text,
+  is_undo    boolean not null default false,
+  lag_ms     bigint,
   constraint history_pkey primary key (project_id, entry),
   constraint history_project_id_profile_id_fkey foreign key (project_id, profile_id) references profiles.profiles(project_id, profile_id) on delete cascade,
   constraint history_project_id_segment_id_fkey foreign key (project_id, segment_id) references segments.segments(project_id, segment_id),
@@ -3360,7 +3374,7 @@ create policy analysts_permissive on segments.history for select to trunkline_an
 create policy analysts_restrictive on segments.history as restrictive for select to trunkline_analyst using ((project_id = (nullif(split_part((session_user)::text, '_'::text, 3), ''::text))::uuid));
 create policy one_project on segments.history for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select on segments.history to trunkline_runtime;
-grant select (project_id, entry, segment_id, version, profile_id, change, cause, changed_at) on segments.history to trunkline_analyst;
+grant select (project_id, entry, segment_id, version, profile_id, change, cause, changed_at, is_undo) on segments.history to trunkline_analyst;
 
 create table segments.imported (
   project_id  uuid not null,
@@ -3466,6 +3480,7 @@ create table segments.wakeups (
   project_id uuid not null,
   profile_id uuid not null,
   wake_at    timestamptz(3) not null,
+  noted      jsonb,
   constraint wakeups_pkey primary key (project_id, profile_id),
   constraint wakeups_project_id_profile_id_fkey foreign key (project_id, profile_id) references profiles.profiles(project_id, profile_id) on delete cascade
 ) with (fillfactor=85);
@@ -3484,7 +3499,8 @@ create function segments.add_counters(
   days date[],
   counts bigint[],
   firsts timestamptz[],
-  lasts timestamptz[]
+  lasts timestamptz[],
+  lags bigint[] default null::bigint[]
 )
 returns uuid[]
 language plpgsql volatile
@@ -3493,7 +3509,8 @@ grant execute on function segments.add_counters to public;
 
 create function segments.count_events(
   project_id uuid,
-  flush_ids uuid[]
+  flush_ids uuid[],
+  late_ms bigint default null::bigint
 )
 returns boolean
 language plpgsql volatile
@@ -3526,6 +3543,25 @@ create function segments.next_day(
 returns date
 language sql immutable;
 grant execute on function segments.next_day to public;
+
+create function segments.note_counted(
+  project_id uuid,
+  changed_ids uuid[],
+  kinds text[],
+  identifiers text[],
+  by_servers boolean[],
+  condition_ids uuid[],
+  days date[],
+  counts bigint[],
+  late_counts bigint[],
+  late_firsts timestamptz[],
+  late_lasts timestamptz[],
+  late_lags bigint[]
+)
+returns void
+language plpgsql volatile
+set search_path = '';
+grant execute on function segments.note_counted to public;
 
 create function segments.passes(
   properties jsonb,

@@ -25,7 +25,7 @@ export type By =
       source: RunSource;
       traceparent: string | null;
     }
-  | { kind: 'entry'; entry: number; at: Date; source: RunSource }
+  | { kind: 'entry'; entry: number; at: Date; isLate: boolean; source: RunSource }
   | { kind: 'hand'; startId: string };
 
 /** Who asks to enter what. */
@@ -148,7 +148,7 @@ const decide = (all: readonly Asking[], latest: Map<string, Entered>, now: Date)
     const { re_entry: reEntry } = asking.definition.settings;
     const key = `${asking.automationId}/${asking.profileId}`;
     const before = latest.get(key) ?? null;
-    const isLate = asking.by.kind === 'event' && asking.by.isLate;
+    const isLate = asking.by.kind !== 'hand' && asking.by.isLate;
     if (isLate) decided.refusals.push(...toRefusal(asking, 'late'));
     else if (isSame(before, asking.by)) continue;
     else if (isKeptOut(reEntry, before, now))

@@ -6,6 +6,7 @@ import { findFailing, isFrom } from './comparison.ts';
 import { listLogs } from './erase_queries.ts';
 import { findNewestOf, listRefusals, listSendsOf } from './explain_queries.ts';
 import type { RefusedRow, SentRow } from './explain_queries.ts';
+import { isLate } from './late.ts';
 import { withSpelling } from './other_spelling.ts';
 import { standOf, timeOf } from './send_stand.ts';
 import { isDecided, stops, toEntry } from './explanation.ts';
@@ -17,7 +18,6 @@ import { readClock } from './run_queries.ts';
 import { findAfterEntry } from './segment_queries.ts';
 import { findRunById, listRunsFor } from './shown_queries.ts';
 import type { ShownRun } from './shown_queries.ts';
-import { isLate } from './triggers.ts';
 import type { z } from 'zod';
 
 /** How many runs of one person one answer tells of, the newest. */
@@ -67,6 +67,7 @@ const explainEntry = async (
     absence: [],
   });
   if (told.cause === 'fill') return came('found_by_fill');
+  if (told.cause === 'undo') return came('link_undone');
   const after = await findAfterEntry(scope, kept.automation_id);
   return came(after !== null && told.entry > after ? 'not_read_yet' : 'not_active_then');
 };

@@ -26,6 +26,7 @@ export const DECISIONS = {
     stops: true,
     says: 'The person was found in the segment, or gone from it, when everybody was looked at for its definition.',
   },
+  link_undone: { stops: true, says: 'An undone identity link changed it: that starts no run.' },
   not_read_yet: {
     stops: true,
     says: 'The person came into the segment, or left it, a moment ago: it is not processed yet.',
@@ -37,7 +38,7 @@ export const DECISIONS = {
   },
   late: {
     stops: true,
-    says: 'The trigger event was received too long after it occurred (late_events).',
+    says: 'The event, or the events behind the segment change, came too late (late_events).',
   },
   re_entry: {
     stops: true,

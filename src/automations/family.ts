@@ -92,7 +92,8 @@ export class Family {
     const found = entries.find(
       (one) =>
         one.profile_id === profileId &&
-        one.changed_at >= run.started_at &&
+        // Late events occurred as long before the entry as they were late.
+        one.changed_at.getTime() - (one.lag_ms ?? 0) >= run.started_at.getTime() &&
         one.changed_at <= until &&
         one.changed_at <= at,
     );

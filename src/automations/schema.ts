@@ -89,7 +89,9 @@ export const Settings = z.strictObject({
     .union([z.literal('accept'), Duration])
     .default('PT24H')
     .meta({
-      description: 'An event that is older when it is received starts nothing.',
+      description:
+        'An event that is older when it is received starts no run. Neither does a segment that a person enters or ' +
+        'leaves because of such events.',
     }),
   quiet_hours: z
     .strictObject({ from: TimeOfDay, to: TimeOfDay })

@@ -4,6 +4,7 @@ import * as profiles from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
 import { letIn } from './entering.ts';
 import type { Asking } from './entering.ts';
+import { isLateEntry } from './late.ts';
 import {
   holdReader,
   listSegmentTriggers,
@@ -55,8 +56,8 @@ export const findSubjects = async (
   );
 };
 
-/** Whoever was found in a segment by the look at everybody did not come into it. */
-const isNews = ({ cause }: segments.Told): boolean => cause !== 'fill';
+/** A fill finds who was a member before, and the undo of a link restores who was: neither starts or ends a run. */
+const isNews = ({ cause }: segments.Told): boolean => cause !== 'fill' && cause !== 'undo';
 
 const listAsking = async (
   scope: Scope,
@@ -66,23 +67,20 @@ const listAsking = async (
   const triggers = await listSegmentTriggers(scope, [
     ...new Set(told.map(({ segment_id }) => segment_id)),
   ]);
-  return told.flatMap(
-    ({ entry, segment_id, profile_id: profileId, change, changed_at: at, source }) => {
-      const subject = subjects.get(profileId);
-      if (!subject) return [];
-      return triggers
-        .filter((one) => one.segment_id === segment_id && one.change === change)
-        .filter(({ after_entry }) => entry > after_entry)
-        .map(({ automation_id: automationId, version, definition }) => ({
-          automationId,
-          version,
-          definition,
-          identityId: subject.identityId,
-          profileId,
-          by: { kind: 'entry', entry, at, source } as const,
-        }));
-    },
-  );
+  return told.flatMap((one) => {
+    const { entry, segment_id, profile_id: profileId, change, changed_at: at, source } = one;
+    const subject = subjects.get(profileId);
+    if (!subject) return [];
+    return triggers
+      .filter((trigger) => trigger.segment_id === segment_id && trigger.change === change)
+      .filter(({ after_entry }) => entry > after_entry)
+      .map(({ automation_id: automationId, version, definition }) => {
+        const late = isLateEntry(one, definition.settings.late_events);
+        const by = { kind: 'entry', entry, at, isLate: late, source } as const;
+        const { identityId } = subject;
+        return { automationId, version, definition, identityId, profileId, by };
+      });
+  });
 };
 
 const wakeThose = async (

@@ -6,9 +6,10 @@ import { PastPeople } from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
 import { isMeant } from './comparison.ts';
 import type { By } from './entering.ts';
+import { isLate, isLateEntry } from './late.ts';
 import type { Definition } from './schema.ts';
 import { listPast } from './simulate_queries.ts';
-import { isLate, subjectOf } from './triggers.ts';
+import { subjectOf } from './triggers.ts';
 
 /** What would have begun a run: for whom, by what, and the event if it was one. */
 export type Came = {
@@ -60,11 +61,13 @@ const readEntries = async (
   const told = await segments.listPastEntries(scope, { segmentId, change }, { since, limit });
   const profileIds = [...new Set(told.map(({ profile_id }) => profile_id))];
   const people = await PastPeople.read(scope, { identityIds: [], profileIds });
-  const came = told.flatMap(({ profile_id, entry, changed_at: at, source }): Came[] => {
+  const came = told.flatMap((one): Came[] => {
+    const { profile_id, entry, changed_at: at, source } = one;
+    const late = isLateEntry(one, definition.settings.late_events);
     const identityId = people.ownerOf(profile_id);
     // A profile that was linked to another leaves its segments; nobody did.
     const isTheirs = identityId !== null && people.at(identityId, at)?.profileId === profile_id;
-    const by = { kind: 'entry', entry, at, source } as const;
+    const by = { kind: 'entry', entry, at, isLate: late, source } as const;
     return isTheirs ? [{ identityId, by, event: null, at }] : [];
   });
   return { came, people };

@@ -1,11 +1,11 @@
 import type { Scope } from '../base/db.ts';
 import type { Hint } from '../base/hints.ts';
 import * as profiles from '../profiles/profiles.ts';
-import { later } from './clock.ts';
 import { isMeant } from './comparison.ts';
 import { letIn } from './entering.ts';
 import type { Asking } from './entering.ts';
 import { readDefinitions } from './definitions.ts';
+import { isLate } from './late.ts';
 import type { Definition } from './schema.ts';
 import { queueEmailEvents, subscribedNames } from './subscriptions/subscriptions.ts';
 import { listEventReaders, listTriggerEvents } from './trigger_queries.ts';
@@ -19,12 +19,6 @@ export const subjectOf = ({
   external_id === null
     ? ({ kind: 'anonymous', value: anonymous_id ?? '' } as const)
     : ({ kind: 'external', value: external_id } as const);
-
-/** An event that was told too long after it occurred. */
-export const isLate = (
-  { occurred_at, received_at }: { occurred_at: Date; received_at: Date },
-  setting: string,
-): boolean => setting !== 'accept' && later(occurred_at, setting, 'UTC') < received_at;
 
 /** An event, and an automation that it starts a run of. */
 type Triggered = { event: TriggerEvent; trigger: EventTrigger; definition: Definition };

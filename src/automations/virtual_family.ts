@@ -61,7 +61,7 @@ class Entrance {
   enter(came: Came): Walked {
     const { by, identityId, at } = came;
     const { re_entry: reEntry } = this.#simulated.definition.settings;
-    if (by.kind === 'event' && by.isLate) return { kind: 'kept_out', came, reason: 'late' };
+    if (by.isLate) return { kind: 'kept_out', came, reason: 'late' };
     const before = this.#findBefore(came);
     const key = entryKey(reEntry, { identityId, by }, before);
     if (isKeptOut(reEntry, before, at) || this.#keys.has(key))

@@ -38,6 +38,8 @@ export type SeenIdentifier = z.output<typeof SeenIdentifier>;
 export const LeftIdentifier = SeenIdentifier.extend({
   observed_at: z.date().nullable(),
   is_known: z.boolean(),
+  /** The shortest time between an event of the identifier and its receipt, in milliseconds. */
+  lag_ms: z.int(),
 });
 export type LeftIdentifier = z.output<typeof LeftIdentifier>;
 

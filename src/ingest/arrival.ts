@@ -2,6 +2,8 @@ import { sql } from '../base/db.ts';
 
 /** What comes later than this after it occurred was imported: nobody could act on it in its time. */
 export const IMPORTED_AFTER_HOURS = 24;
+/** An event that is received later than this after it occurred is a late one, for who enters and leaves segments. */
+export const LATE_AFTER_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 type Times = { occurred_at: Date; received_at: Date };

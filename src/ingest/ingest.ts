@@ -35,7 +35,7 @@ import type { AcceptedAnswer, EventInput } from './schema.ts';
 import { store } from './store.ts';
 import type { Stored } from './store.ts';
 
-export { arrivalOf, arrivedBy, isImported, occurredBy } from './arrival.ts';
+export { arrivalOf, arrivedBy, isImported, LATE_AFTER_MS, occurredBy } from './arrival.ts';
 export { ERASE_EVENTS_MAX, eraseEvents, eraseLatecomers } from './erase.ts';
 export { eraseMentions, eraseWaiting } from './erase_mentions.ts';
 export { holdFlushes, listPending } from './erase_queries.ts';

@@ -3,6 +3,8 @@ import type { Hint } from '../base/hints.ts';
 import type { Limit } from '../base/route.ts';
 import * as identity from '../identity/identity.ts';
 import type { LinkAnswer, LinkRow } from '../identity/identity.ts';
+import { UNDO } from './change_reasons.ts';
+import type { ChangeReason } from './change_reasons.ts';
 import { refold } from './people.ts';
 import { noteChanges, setMergedInto } from './queries.ts';
 import type { Link } from './schema.ts';
@@ -46,21 +48,33 @@ export const toLink = (row: LinkRow): Link => ({
   replaced_by: row.replaced_by,
 });
 
-/** The links of one anonymous identity that a change is about, and the profile that it belongs to afterwards. */
-type Moved = { links: readonly (LinkRow | null)[]; into: string | null };
+type Moved = {
+  /** The links of one anonymous identity that a change is about. */
+  links: readonly (LinkRow | null)[];
+  /** The profile that the identity belongs to afterwards. */
+  into: string | null;
+  reasonOf: (profileId: string) => ChangeReason;
+};
 
 /**
  * Folds every profile that gained or lost an identity: two, or three where one link takes the place of another. Locks
  * them in the order of their ids, so that two links cannot deadlock.
  */
-const refoldAll = async (scope: Scope, { links, into }: Moved): Promise<void> => {
+const refoldAll = async (scope: Scope, { links, into, reasonOf }: Moved): Promise<void> => {
   const moved = links.filter((link) => link !== null);
   const left = new Set(moved.map(({ anonymous_profile_id }) => anonymous_profile_id));
   const ids = [...new Set([...left, ...moved.map(({ profile_id }) => profile_id)])].toSorted();
-  for (const id of ids) await refold(scope, id);
+  for (const id of ids) await refold(scope, id, reasonOf(id));
   for (const id of left) await setMergedInto(scope, id, into);
   // Also when their traits stay: their timelines changed.
-  await noteChanges(scope, ids);
+  await noteChanges(scope, ids, null, ids.map(reasonOf));
+};
+
+/** Returns why a link changes a profile: a person who loses a device to a server's link loses it by an undo. */
+const linkReason = ({ profile_id, anonymous_profile_id }: LinkRow, replaced: LinkRow | null) => {
+  const link: ChangeReason = { kind: 'link', own_profile_id: anonymous_profile_id };
+  const lostBy = replaced?.profile_id;
+  return (id: string): ChangeReason => (id === lostBy && id !== profile_id ? UNDO : link);
 };
 
 /** Runs in the transaction of a link, for the profile that gained an identity. */
@@ -99,7 +113,8 @@ export const makeLink = async (
   const made = await identity.link(scope, wish);
   if (made?.isNew && made.link.status === 'active') {
     const { link, replaced } = made;
-    await refoldAll(scope, { links: [link, replaced], into: link.profile_id });
+    const reasonOf = linkReason(link, replaced);
+    await refoldAll(scope, { links: [link, replaced], into: link.profile_id, reasonOf });
     await afterLink?.(scope, link.profile_id);
   }
   return made;
@@ -119,7 +134,8 @@ export const unlinkPeople = async (
   const { isUndone, restored } = await identity.unlink(scope, linkId, undoneBy);
   const link = await identity.findLink(scope, linkId);
   if (link && isUndone) {
-    await refoldAll(scope, { links: [link, restored], into: restored?.profile_id ?? null });
+    const into = restored?.profile_id ?? null;
+    await refoldAll(scope, { links: [link, restored], into, reasonOf: () => UNDO });
     if (restored) await afterLink?.(scope, restored.profile_id);
   }
   return link;

@@ -1,7 +1,8 @@
 import type { Scope } from '../base/db.ts';
 import { normaliseEmail } from '../base/email_address.ts';
 import * as identity from '../identity/identity.ts';
-import type { Person } from '../identity/identity.ts';
+import type { LeftIdentifier, Person } from '../identity/identity.ts';
+import * as ingest from '../ingest/ingest.ts';
 import * as quotas from '../quotas/quotas.ts';
 import * as suppression from '../suppression/suppression.ts';
 import {
@@ -13,26 +14,41 @@ import {
   setTags,
 } from './queries.ts';
 import type { Folded } from './queries.ts';
+import type { ChangeReason } from './change_reasons.ts';
 
 /**
- * Makes the profiles of identities that were just made; answers the people that are not being erased.
- * With `erasedBefore`, what `countErased` said before the caller read who there is: should somebody have
- * been erased since, the transaction begins again, for the events it read may be gone.
+ * Makes the profiles of identities that were just made, and returns the people that are not being erased.
+ * `erasedBefore` is what `countErased` returned before the caller read the people. If a person was erased since, the
+ * transaction begins again: the events that it read may be gone. `reasonOf` says why a profile is made.
  */
 export const seePeople = async (
   scope: Scope,
   people: readonly Person[],
   erasedBefore: number | null = null,
+  reasonOf?: (profileId: string) => ChangeReason | null,
 ): Promise<Person[]> => {
   const made = people.filter((person) => person.is_new).map((person) => person.profile_id);
-  // Also for nobody: somebody else may have made a person anew of whom something was left out here.
-  if (made.length > 0 || erasedBefore !== null) await insertProfiles(scope, made, erasedBefore);
+  // Also without new people: another transaction may have made a person anew of whom something was left out here.
+  if (made.length > 0 || erasedBefore !== null)
+    await insertProfiles(scope, made, erasedBefore, reasonOf);
   return people.filter((person) => !person.is_erasing);
+};
+
+/** Returns why the profile of each new person is made: by events that were late, or by something fresh. */
+const makeReasonOf = (people: readonly Person[], left: readonly LeftIdentifier[]) => {
+  const lags = new Map(left.map(({ kind, value, lag_ms }) => [`${kind}/${value}`, lag_ms]));
+  const lagOf = new Map(
+    people.map(({ kind, value, profile_id }) => [profile_id, lags.get(`${kind}/${value}`) ?? 0]),
+  );
+  return (profileId: string): ChangeReason | null => {
+    const lag_ms = lagOf.get(profileId) ?? 0;
+    return lag_ms > ingest.LATE_AFTER_MS ? { kind: 'made', lag_ms } : null;
+  };
 };
 
 /**
  * Makes the profiles of all people whom the events of some flushes name. Counts those that are new, by
- * the publishable key that brought them. `erasedBefore` as for `seePeople`.
+ * the publishable key that brought them. `erasedBefore` is the same as for `seePeople`.
  */
 export const seeEvents = async (
   scope: Scope,
@@ -41,7 +57,9 @@ export const seeEvents = async (
 ): Promise<quotas.Brought> => {
   const left = await seeFlushes(scope, flushIds);
   if (left.length === 0) return [];
-  const people = await seePeople(scope, await identity.seeLeft(scope, left), erasedBefore);
+  const seen = await identity.seeLeft(scope, left);
+  const reasonOf = makeReasonOf(seen, left);
+  const people = await seePeople(scope, seen, erasedBefore, reasonOf);
   const made = people.filter(({ is_new }) => is_new);
   return quotas.findBrought(scope, flushIds, made);
 };
@@ -92,6 +110,7 @@ export const toTags = (reasons: readonly (keyof typeof tagOf)[]): string[] =>
 const retag = async (
   scope: Scope,
   profiles: readonly { profile_id: string; email: string | null }[],
+  reason: ChangeReason | null = null,
 ): Promise<void> => {
   const emails = profiles.flatMap(({ email }) => email ?? []);
   const reasons = await suppression.listReasonsOf(scope, emails);
@@ -101,12 +120,17 @@ const retag = async (
   }));
   for (const alike of Map.groupBy(tagged, ({ tags }) => tags.join()).values()) {
     const ids = alike.map(({ profile_id }) => profile_id);
-    await setTags(scope, ids, alike[0]?.tags ?? []);
+    await setTags(scope, ids, alike[0]?.tags ?? [], reason);
   }
 };
 
-const retagFolded = async (scope: Scope, { changed_id, old_email, new_email }: Folded) => {
-  if (old_email !== new_email) await retag(scope, [{ profile_id: changed_id, email: new_email }]);
+const retagFolded = async (
+  scope: Scope,
+  { changed_id, old_email, new_email }: Folded,
+  reason: ChangeReason | null = null,
+) => {
+  if (old_email === new_email) return;
+  await retag(scope, [{ profile_id: changed_id, email: new_email }], reason);
 };
 
 /**
@@ -140,6 +164,9 @@ export const changeTraits = async (
   return true;
 };
 
-/** Makes a profile what its identities were told, after one of them came or went. */
-export const refold = async (scope: Scope, profileId: string): Promise<void> =>
-  retagFolded(scope, await foldProfile(scope, profileId));
+/** Folds a profile again, after it gained or lost an identity for a reason. */
+export const refold = async (
+  scope: Scope,
+  profileId: string,
+  reason: ChangeReason,
+): Promise<void> => retagFolded(scope, await foldProfile(scope, profileId, reason), reason);

@@ -26,7 +26,15 @@ export { listConfirmed, noteChanges } from './queries.ts';
 export { PastPeople } from './past.ts';
 export type { Imagined, PastPerson } from './past.ts';
 export { LedgerEntry, listLedger, replayErasures } from './replay.ts';
-export { awaitUnwatched, takeChanges, takeChangesOf, unwatch, watch } from './watch_queries.ts';
+export {
+  awaitUnwatched,
+  listPendingReasons,
+  takeChanges,
+  takeChangesOf,
+  unwatch,
+  watch,
+} from './watch_queries.ts';
+export type { Noted } from './watch_queries.ts';
 export { AliasInput, IdentifyInput, ProfileRef, readExternalId, workOf } from './schema.ts';
 export type { TraitChange } from './people.ts';
 export { checkTraits } from './traits.ts';

@@ -3,6 +3,8 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { jsonObject } from '../base/json_object.ts';
 import { LeftIdentifier } from '../identity/identity.ts';
+import { reasonsColumn } from './change_reasons.ts';
+import type { ChangeReason } from './change_reasons.ts';
 import { TRAIT_KEYS_MAX, TRAITS_BYTES_MAX } from './traits.ts';
 
 const Profile = z.strictObject({
@@ -16,23 +18,26 @@ const Profile = z.strictObject({
 });
 export type ProfileRow = z.output<typeof Profile>;
 
+/** Inserts profiles. `reasonOf` says why one is made; null stands for something fresh. */
 export const insertProfiles = (
   { tx, projectId }: Scope,
-  profileIds: string[],
+  profileIds: readonly string[],
   erasedBefore: number | null,
+  reasonOf: (profileId: string) => ChangeReason | null = () => null,
 ) =>
   tx.query(sql.unsafe`
     select from profiles.make_profiles(
       project_id => ${projectId},
-      profile_ids => ${sql.array(profileIds, 'uuid')},
-      erased_before => ${erasedBefore}
+      profile_ids => ${sql.array([...profileIds], 'uuid')},
+      erased_before => ${erasedBefore},
+      reasons => ${reasonsColumn(profileIds.map(reasonOf))}
     )
   `);
 
 /** Moves when people were seen by the events of some flushes. Returns what it leaves for `identity.seeLeft`. */
 export const seeFlushes = ({ tx, projectId }: Scope, flushIds: readonly string[]) =>
   tx.any(sql.type(LeftIdentifier)`
-    select kind, value, first_seen_at, last_seen_at, observed_at, is_known
+    select kind, value, first_seen_at, last_seen_at, observed_at, is_known, lag_ms
     from profiles.see_events(project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')})
   `);
 
@@ -143,22 +148,33 @@ export const changeTraits = (
     )
   `);
 
-export const foldProfile = ({ tx, projectId }: Scope, profileId: string) =>
+export const foldProfile = (
+  { tx, projectId }: Scope,
+  profileId: string,
+  reason: ChangeReason | null = null,
+) =>
   tx.one(sql.type(Folded)`
     select ${profileId}::uuid as changed_id, old_email, new_email
-    from profiles.fold_profile(project_id => ${projectId}, profile_id => ${profileId}, at => now())
+    from profiles.fold_profile(
+      project_id => ${projectId}, profile_id => ${profileId}, at => now(),
+      reason => ${reason && JSON.stringify(reason)}::jsonb
+    )
   `);
 
-/** Tells whoever watches that people changed, whom nothing else tells of: after the change, under its locks. */
+/**
+ * Notes people who changed, after the change and under its locks. `reasons` say why, in the order of the ids; a missing
+ * one stands for something fresh.
+ */
 export const noteChanges = (
   { tx, projectId }: Scope,
   profileIds: readonly string[],
   source: 'server' | 'browser' | null = null,
+  reasons: readonly z.core.util.JSONType[] = [],
 ) =>
   tx.query(sql.unsafe`
     select from profiles.note_changes(
       project_id => ${projectId}, profile_ids => ${sql.array([...profileIds], 'uuid')},
-      source => ${source}
+      source => ${source}, reasons => ${reasonsColumn(reasons)}
     )
   `);
 
@@ -171,11 +187,12 @@ export const setMergedInto = ({ tx, projectId }: Scope, profileId: string, into:
 
 const Tagged = z.strictObject({ profile_id: z.uuid() });
 
-/** Gives some profiles, which are held, these tags and no others. */
+/** Gives some profiles, which are locked, these tags and no others. `reason` says why they change. */
 export const setTags = async (
   scope: Scope,
   profileIds: readonly string[],
   tags: readonly string[],
+  reason: ChangeReason | null = null,
 ): Promise<void> => {
   const changed = await scope.tx.any(sql.type(Tagged)`
     update profiles.profiles set tags = ${sql.array([...tags], 'text')}, updated_at = now()
@@ -187,6 +204,8 @@ export const setTags = async (
   await noteChanges(
     scope,
     changed.map(({ profile_id }) => profile_id),
+    null,
+    changed.map(() => reason),
   );
 };
 

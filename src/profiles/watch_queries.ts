@@ -27,34 +27,52 @@ export const unwatch = ({ tx, projectId }: Scope) =>
 const Changed = z.strictObject({
   profile_id: z.uuid(),
   source: z.enum(['server', 'browser']).nullable(),
+  is_fresh: z.boolean(),
+  reasons: z.array(z.json()).nullable(),
 });
+/** Who caused the changes of a person, where that is known, and why each was made; null stands for something fresh. */
+export type Noted = {
+  source: z.output<typeof Changed>['source'];
+  reasons: readonly z.core.util.JSONType[];
+};
+const FRESH: Noted['reasons'] = [null];
 
-/** Takes the oldest notes of changed people, so many at most; returns each once, with who caused the changes. */
+/** Takes the oldest notes of changed people, so many at most. Returns each person once. */
 export const takeChanges = async (
   { tx, projectId }: Scope,
   changesMax: number,
-): Promise<Map<string, 'server' | 'browser' | null>> => {
+): Promise<Map<string, Noted>> => {
   const rows = await tx.any(sql.type(Changed)`
-    select profile_id, source
+    select profile_id, source, is_fresh, reasons
     from profiles.take_changes(project_id => ${projectId}, changes_max => ${changesMax})
   `);
-  return new Map(rows.map(({ profile_id, source }) => [profile_id, source]));
+  return new Map(
+    rows.map(({ profile_id, source, is_fresh, reasons }) => [
+      profile_id,
+      { source, reasons: [...(is_fresh ? FRESH : []), ...(reasons ?? [])] },
+    ]),
+  );
 };
 
-const Note = z.strictObject({ noted_at: z.string(), change_id: z.uuid(), profile_id: z.uuid() });
+const Note = z.strictObject({
+  noted_at: z.string(),
+  change_id: z.uuid(),
+  profile_id: z.uuid(),
+  reason: z.json(),
+});
 
-/** Takes the notes of some people who changed; answers whose there were, each once. */
+/** Takes the notes of some people who changed. Returns each of those once, without who caused the changes. */
 export const takeChangesOf = async (
   { tx, projectId }: Scope,
   profileIds: readonly string[],
-): Promise<string[]> => {
+): Promise<Map<string, Noted>> => {
   const notes = await tx.any(sql.type(Note)`
-    select noted_at::text, change_id, profile_id from profiles.changes
+    select noted_at::text, change_id, profile_id, reason from profiles.changes
     where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
     order by noted_at, change_id
     for update skip locked
   `);
-  if (notes.length === 0) return [];
+  if (notes.length === 0) return new Map();
   const column = (name: 'noted_at' | 'change_id', type: string) =>
     sql.array(
       notes.map((note) => note[name]),
@@ -67,5 +85,27 @@ export const takeChangesOf = async (
     where change.project_id = ${projectId}
     and change.noted_at = taken.noted_at and change.change_id = taken.change_id
   `);
-  return [...new Set(notes.map(({ profile_id }) => profile_id))];
+  const byPerson = Map.groupBy(notes, ({ profile_id }) => profile_id);
+  return new Map(
+    [...byPerson].map(([id, own]) => [
+      id,
+      { source: null, reasons: own.map(({ reason }) => reason) },
+    ]),
+  );
+};
+
+const Pending = z.strictObject({ profile_id: z.uuid(), reasons: z.array(z.json()) });
+
+/** Lists why some people changed by notes that are still to be taken, without notes that say nothing. */
+export const listPendingReasons = async (
+  { tx, projectId }: Scope,
+  profileIds: readonly string[],
+): Promise<Map<string, Noted['reasons']>> => {
+  const rows = await tx.any(sql.type(Pending)`
+    select profile_id, jsonb_agg(reason) as reasons from profiles.changes
+    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
+    and reason is not null
+    group by profile_id
+  `);
+  return new Map(rows.map(({ profile_id, reasons }) => [profile_id, reasons]));
 };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { FIRST_ID } from '../base/ids.ts';
+import { LATE_AFTER_MS } from '../ingest/ingest.ts';
 import type { CountedCondition } from './conditions.ts';
 
 const Condition = z.strictObject({
@@ -100,7 +101,8 @@ export const countFlushes = async (
 ): Promise<boolean> => {
   const row = await tx.one(sql.type(HasSegments)`
     select count_events from segments.count_events(
-      project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')}
+      project_id => ${projectId}, flush_ids => ${sql.array([...flushIds], 'uuid')},
+      late_ms => ${LATE_AFTER_MS}::bigint
     ) as count_events
   `);
   return row.count_events;

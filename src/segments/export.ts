@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { pagesOf } from '../base/pages.ts';
 import type { ExportSection } from '../base/whole_person.ts';
 import { listMembershipsOf } from './erase_queries.ts';
+import { CAUSES } from './member_queries.ts';
 import { listHistoryOf } from './read_queries.ts';
 import type { Told } from './read_queries.ts';
 
@@ -40,7 +41,7 @@ const Line = z.strictObject({
   segment_id: z.uuid(),
   version: z.int(),
   change: z.enum(['entered', 'left']),
-  cause: z.enum(['change', 'time', 'fill']),
+  cause: z.enum(CAUSES),
   changed_at: Timestamp,
 });
 

@@ -5,13 +5,14 @@ import type { ConditionRow } from './condition_queries.ts';
 import { listCounted, listReached, listUsed } from './conditions.ts';
 import { endFill, listToFill, moveFill, openStatic, startFill } from './fill_queries.ts';
 import { listImported } from './import_queries.ts';
-import { listDueWakesOf } from './member_queries.ts';
 import { toDate } from './moments.ts';
 import { listInForce, listLatest } from './record_queries.ts';
 import type { Defined, Stand } from './record_queries.ts';
+import { readReasonsOf } from './reasons.ts';
 import { refresh } from './refresh.ts';
 import { refreshInParts } from './refresh_in_parts.ts';
 import type { Failed } from './refresh_in_parts.ts';
+import { listDueWakesOf } from './wake_queries.ts';
 
 /** How many people one transaction looks at for a definition that fills. */
 export const FILL_PROFILES_MAX = 5_000;
@@ -69,8 +70,14 @@ const lookFirst = async (
   { all, today }: { all: readonly Defined[]; today: number },
 ): Promise<void> => {
   const changed = await profiles.takeChangesOf(scope, profileIds);
-  if (changed.length > 0)
-    await refresh(scope, changed, all, { today, cause: 'change', isAll: true });
+  const reasons = readReasonsOf(changed);
+  if (changed.size > 0)
+    await refresh(scope, [...changed.keys()], all, {
+      today,
+      cause: 'change',
+      isAll: true,
+      reasons,
+    });
   const due = await listDueWakesOf(scope, toDate(today), profileIds);
   if (due.length > 0) await refresh(scope, due, all, { today, cause: 'time', isAll: true });
 };

@@ -58,9 +58,14 @@ export const holdProfiles = async (
 };
 
 export type Change = Membership & { version: number; change: 'entered' | 'left' };
-/** Who caused changes of people, where that is known. */
-export type Sources = ReadonlyMap<string, 'server' | 'browser' | null>;
-export type Cause = 'change' | 'time' | 'fill';
+export const CAUSES = ['change', 'time', 'fill', 'undo'] as const;
+export type Cause = (typeof CAUSES)[number];
+/** A change with its cause, who caused it, and how late the events were that did, as far as that is known. */
+export type Entry = Change & {
+  cause: Cause;
+  source: 'server' | 'browser' | null;
+  lagMs: number | null;
+};
 
 const column = (changes: readonly Membership[], name: keyof Membership) =>
   sql.array(
@@ -99,118 +104,34 @@ export const deleteMembers = async (
 
 const Last = z.strictObject({ last_entry: z.int() });
 
-/** Writes who came and went; the project is held, so entries are committed in their order. */
+/**
+ * Inserts entries of the history. The project is locked, so entries are committed in their order. The release before
+ * knows no cause `undo`: for it such an entry is a change.
+ */
 export const insertHistory = async (
   { tx, projectId }: Scope,
-  changes: readonly Change[],
-  { cause, sources }: { cause: Cause; sources: Sources },
+  entries: readonly Entry[],
 ): Promise<void> => {
-  if (changes.length === 0) return;
+  if (entries.length === 0) return;
   const { last_entry } = await tx.one(sql.type(Last)`
-    update segments.projects set last_entry = last_entry + ${changes.length}
+    update segments.projects set last_entry = last_entry + ${entries.length}
     where project_id = ${projectId} returning last_entry
   `);
+  const values = (read: (entry: Entry) => string | number | boolean | null, type: string) =>
+    sql.array(entries.map(read), type);
   await tx.query(sql.unsafe`
-    insert into segments.history (project_id, entry, segment_id, version, profile_id, change, cause, changed_at,
-      source)
-    select ${projectId}, ${last_entry - changes.length}::bigint + told.ordinal, told.segment_id, told.version,
-      told.profile_id, told.change, ${cause}, statement_timestamp(), told.source
+    insert into segments.history (project_id, entry, segment_id, version, profile_id, change, cause, is_undo,
+      changed_at, source, lag_ms)
+    select ${projectId}, ${last_entry - entries.length}::bigint + told.ordinal, told.segment_id, told.version,
+      told.profile_id, told.change, told.cause, told.is_undo, statement_timestamp(), told.source, told.lag_ms
     from unnest(
-      ${column(changes, 'segment_id')},
-      ${sql.array(
-        changes.map(({ version }) => version),
-        'int4',
-      )},
-      ${column(changes, 'profile_id')},
-      ${sql.array(
-        changes.map(({ change }) => change),
-        'text',
-      )},
-      ${sql.array(
-        changes.map(({ profile_id }) => sources.get(profile_id) ?? null),
-        'text',
-      )}
-    ) with ordinality as told (segment_id, version, profile_id, change, source, ordinal)
+      ${column(entries, 'segment_id')}, ${values(({ version }) => version, 'int4')},
+      ${column(entries, 'profile_id')}, ${values(({ change }) => change, 'text')},
+      ${values(({ cause }) => (cause === 'undo' ? 'change' : cause), 'text')},
+      ${values(({ cause }) => cause === 'undo', 'bool')}, ${values(({ source }) => source, 'text')},
+      ${values(({ lagMs }) => lagMs, 'int8')}
+    ) with ordinality as told (segment_id, version, profile_id, change, cause, is_undo, source, lag_ms, ordinal)
   `);
-};
-
-export type Wake = { profile_id: string; wake_on: string };
-
-/** When to look at profiles again: then, or at the earlier of then and what was kept. */
-export const keepWakes = async (
-  { tx, projectId }: Scope,
-  wakes: readonly Wake[],
-): Promise<void> => {
-  if (wakes.length === 0) return;
-  await tx.query(sql.unsafe`
-    insert into segments.wakeups as kept (project_id, profile_id, wake_at)
-    select ${projectId}, wake.profile_id, wake.wake_on::timestamp at time zone 'UTC'
-    from unnest(
-      ${sql.array(
-        wakes.map(({ profile_id }) => profile_id),
-        'uuid',
-      )},
-      ${sql.array(
-        wakes.map(({ wake_on }) => wake_on),
-        'date',
-      )}
-    ) as wake (profile_id, wake_on)
-    order by wake.profile_id
-    on conflict (project_id, profile_id) do update set wake_at = least(kept.wake_at, excluded.wake_at)
-  `);
-};
-
-/** Sets when people are evaluated next, in place of any moment that was set before. The profiles must exist. */
-export const postponeWakes = async (
-  { tx, projectId }: Scope,
-  profileIds: readonly string[],
-  until: Date,
-): Promise<void> => {
-  if (profileIds.length === 0) return;
-  await tx.query(sql.unsafe`
-    insert into segments.wakeups (project_id, profile_id, wake_at)
-    select ${projectId}, postponed.profile_id, ${sql.timestamp(until)}
-    from unnest(${sql.array([...profileIds], 'uuid')}) as postponed (profile_id)
-    order by postponed.profile_id
-    on conflict (project_id, profile_id) do update set wake_at = excluded.wake_at
-  `);
-};
-
-export const deleteWakes = ({ tx, projectId }: Scope, profileIds: readonly string[]) =>
-  tx.query(sql.unsafe`
-    delete from segments.wakeups
-    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
-  `);
-
-const Due = z.strictObject({ profile_id: z.uuid() });
-
-/** Lists people whose segments are due by time: their day has come, or they could not be evaluated before. */
-export const listDueWakes = async (
-  { tx, projectId }: Scope,
-  now: Date,
-  limit: number,
-): Promise<string[]> => {
-  const rows = await tx.any(sql.type(Due)`
-    select profile_id from segments.wakeups
-    where project_id = ${projectId} and wake_at <= ${sql.timestamp(now)}
-    order by wake_at, profile_id
-    limit ${limit}
-  `);
-  return rows.map(({ profile_id }) => profile_id);
-};
-
-/** The same of some profiles. */
-export const listDueWakesOf = async (
-  { tx, projectId }: Scope,
-  today: string,
-  profileIds: readonly string[],
-): Promise<string[]> => {
-  const rows = await tx.any(sql.type(Due)`
-    select profile_id from segments.wakeups
-    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
-    and wake_at <= ${today}::timestamp at time zone 'UTC'
-  `);
-  return rows.map(({ profile_id }) => profile_id);
 };
 
 /** Removes members and history of a segment, so many rows of each at most; answers whether there may be more. */

@@ -5,6 +5,7 @@ import type { Scope } from '../base/db.ts';
 import * as ingest from '../ingest/ingest.ts';
 import type { CountedCondition } from './conditions.ts';
 import { DAY_MS } from './moments.ts';
+import { isCaused } from './read_queries.ts';
 import type { Sought, Told } from './read_queries.ts';
 
 const Past = z.strictObject({
@@ -47,19 +48,24 @@ export const listMembershipsAt = (
     where last.change = 'entered'
   `);
 
-const Entry = z.strictObject({ entry: z.int(), profile_id: z.uuid(), changed_at: z.date() });
+const Entry = z.strictObject({
+  entry: z.int(),
+  profile_id: z.uuid(),
+  changed_at: z.date(),
+  lag_ms: z.int().nullable(),
+});
 export type PastEntry = z.output<typeof Entry>;
 
-/** When some profiles came into a segment, or went, since a moment, in their order; without those of fills. */
+/** When some profiles entered or left a segment since a moment, in order, without entries of fills and undone links. */
 export const listEntriesOf = (
   { tx, projectId }: Scope,
   { segmentId, change }: { segmentId: Sought['segmentId']; change: Told['change'] },
   { profileIds, since }: { profileIds: readonly string[]; since: Date },
 ) =>
   tx.any(sql.type(Entry)`
-    select entry, profile_id, changed_at from segments.history
+    select entry, profile_id, changed_at, lag_ms from segments.history
     where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
-    and segment_id = ${segmentId} and change = ${change} and cause <> 'fill'
+    and segment_id = ${segmentId} and change = ${change} and ${isCaused}
     and changed_at >= ${sql.timestamp(since)}
     order by entry
   `);

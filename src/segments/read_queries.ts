@@ -3,6 +3,7 @@ import type { FragmentSqlToken } from 'slonik';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { isNamed } from '../ingest/ingest.ts';
+import { CAUSES } from './member_queries.ts';
 
 const Member = z.strictObject({ profile_id: z.uuid(), entered_at: z.date() });
 export type MemberRow = z.output<typeof Member>;
@@ -32,14 +33,25 @@ const Told = z.strictObject({
   version: z.int(),
   profile_id: z.uuid(),
   change: z.enum(['entered', 'left']),
-  cause: z.enum(['change', 'time', 'fill']),
+  cause: z.enum(CAUSES),
   changed_at: z.date(),
   source: z.enum(['server', 'browser']).nullable(),
+  /** How late the events were without which it would not have happened; null where it would have. */
+  lag_ms: z.int().nullable(),
 });
 export type Told = z.output<typeof Told>;
 
-const toldColumns = sql.fragment`entry, segment_id, version, profile_id, change, cause, changed_at,
-  source`;
+const toldColumns = sql.fragment`entry, segment_id, version, profile_id, change,
+  case when is_undo then 'undo' else cause end as cause, changed_at, source, lag_ms`;
+
+/** Whether an entry is one that a person caused: neither a fill nor the undo of a link. */
+export const isCaused = sql.fragment`(cause <> 'fill' and not is_undo)`;
+
+/** Whether what caused an entry happened since a moment: late events occurred as long before as they were late. */
+const happenedSince = (since: Date) => sql.fragment`(
+  changed_at >= ${sql.timestamp(since)}
+  and (lag_ms is null or changed_at - make_interval(secs => lag_ms / 1000.0) >= ${sql.timestamp(since)})
+)`;
 
 /** Who came and went in a segment, the last first. */
 export const listHistory = (
@@ -80,7 +92,7 @@ export const listHistoryOf = (
 
 export type Sought = { segmentId: string; profileId: string; change: Told['change'] };
 
-/** When somebody first came into a segment, or went, within a time; who was found there by a fill did neither. */
+/** When a person first entered or left a segment within a time, without entries of fills and undone links. */
 export const findFirstEntry = (
   { tx, projectId }: Scope,
   { segmentId, profileId, change }: Sought,
@@ -89,8 +101,8 @@ export const findFirstEntry = (
   tx.maybeOne(sql.type(Told)`
     select ${toldColumns} from segments.history
     where project_id = ${projectId} and profile_id = ${profileId} and segment_id = ${segmentId}
-    and change = ${change} and cause <> 'fill'
-    and changed_at >= ${sql.timestamp(since)} and changed_at <= ${sql.timestamp(until)}
+    and change = ${change} and ${isCaused}
+    and ${happenedSince(since)} and changed_at <= ${sql.timestamp(until)}
     order by entry
     limit 1
   `);
@@ -105,7 +117,7 @@ export const findLastEntry = ({ tx, projectId }: Scope, { segmentId, profileId, 
     limit 1
   `);
 
-/** The newest entries of a segment since a moment, oldest first, without those of fills. */
+/** The newest entries of a segment since a moment, oldest first, without those of fills and undone links. */
 export const listPastEntries = async (
   { tx, projectId }: Scope,
   { segmentId, change }: Pick<Sought, 'segmentId' | 'change'>,
@@ -113,7 +125,7 @@ export const listPastEntries = async (
 ): Promise<Told[]> => {
   const rows = await tx.any(sql.type(Told)`
     select ${toldColumns} from segments.history
-    where project_id = ${projectId} and segment_id = ${segmentId} and change = ${change} and cause <> 'fill'
+    where project_id = ${projectId} and segment_id = ${segmentId} and change = ${change} and ${isCaused}
     and changed_at >= ${sql.timestamp(since)}
     order by entry desc
     limit ${limit}

@@ -1,18 +1,20 @@
 import type { Scope } from '../base/db.ts';
 import { compile, compileWakes } from './compile.ts';
 import { listUsed } from './conditions.ts';
+import { Lateness } from './lateness.ts';
 import {
   askProfiles,
   deleteMembers,
-  deleteWakes,
   holdProfiles,
   insertHistory,
   insertMembers,
-  keepWakes,
   listMemberships,
 } from './member_queries.ts';
-import type { Cause, Change, Sources, Wake } from './member_queries.ts';
+import type { Cause, Change, Entry } from './member_queries.ts';
+import type { Reasons } from './reasons.ts';
 import type { Defined } from './record_queries.ts';
+import { deleteWakes, keepWakes } from './wake_queries.ts';
+import type { Wake } from './wake_queries.ts';
 
 /** How many definitions one statement asks: each costs the planner its share. */
 const ASKED_MAX = 25;
@@ -89,12 +91,8 @@ const compare = async (
   return { changes, wakes: new Map(wakes) };
 };
 
-/** Writes down who came and went, of those who are there by now. */
-const write = async (
-  scope: Scope,
-  changes: readonly Change[],
-  of: { cause: Cause; sources: Sources },
-): Promise<readonly Change[]> => {
+/** Writes who entered and left, of the people who exist by now. */
+const write = async (scope: Scope, changes: readonly Entry[]): Promise<readonly Change[]> => {
   const held = await holdProfiles(scope, [...new Set(changes.map(({ profile_id }) => profile_id))]);
   const real = changes.filter(({ profile_id, change }) =>
     change === 'entered' ? held.get(profile_id) : held.has(profile_id),
@@ -107,7 +105,7 @@ const write = async (
     scope,
     real.filter(({ change }) => change === 'left'),
   );
-  await insertHistory(scope, real, of);
+  await insertHistory(scope, real);
   return real;
 };
 
@@ -125,8 +123,15 @@ const toWakes = async (scope: Scope, wakes: Map<string, string>): Promise<Wake[]
   );
 };
 
-type Refreshing = { today: number; cause: Cause; isAll: boolean; sources?: Sources };
-const NOT_KNOWN: Sources = new Map();
+type Refreshing = {
+  today: number;
+  /** The cause of changes of people without `reasons`. */
+  cause: Cause;
+  isAll: boolean;
+  /** Why people are evaluated, by their profiles. */
+  reasons?: ReadonlyMap<string, Reasons>;
+};
+const NO_REASONS: ReadonlyMap<string, Reasons> = new Map();
 
 /**
  * Makes members of definitions whoever passes them, of some profiles, and of nobody else among these; writes
@@ -138,14 +143,15 @@ export const refresh = async (
   scope: Scope,
   profileIds: readonly string[],
   defined: readonly Defined[],
-  { today, cause, isAll, sources = NOT_KNOWN }: Refreshing,
+  { today, cause, isAll, reasons = NO_REASONS }: Refreshing,
 ): Promise<Change[]> => {
   const changed: Change[] = [];
+  const lateness = new Lateness(scope, { reasons, cause, today });
   const wakes = new Map<string, string>();
   for (const level of toLevels(defined)) {
     for (const some of chunksOf(level, ASKED_MAX)) {
       const looked = await compare(scope, profileIds, some, today);
-      changed.push(...(await write(scope, looked.changes, { cause, sources })));
+      changed.push(...(await write(scope, await lateness.judge(looked.changes, some))));
       noteWakes(wakes, looked.wakes);
     }
   }

@@ -1,7 +1,10 @@
 import { attempt } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import { holdProfiles, postponeWakes } from './member_queries.ts';
+import type { Noted } from '../profiles/profiles.ts';
+import { holdProfiles } from './member_queries.ts';
+import { postponeWakes } from './wake_queries.ts';
+import type { Postponed } from './wake_queries.ts';
 
 /** How many people who cannot be evaluated one transaction finds; each costs it a few attempts. */
 export const FAILURES_MAX = 10;
@@ -11,6 +14,13 @@ export const RETRY_MS = 3_600_000;
 /** A person who could not be evaluated, and why. */
 export type Failed = { profileId: string; error: unknown; retryAt: Date };
 
+type Refreshing = {
+  now: Date;
+  /** The notes that people are evaluated for, by their profiles. Who cannot be evaluated keeps them. */
+  noted?: ReadonlyMap<string, Noted>;
+  work: (scope: Scope, ids: readonly string[]) => Promise<unknown>;
+};
+
 /**
  * Refreshes people together. Where that fails, it refreshes halves of them, so that a person who cannot be evaluated
  * stops no other: that one keeps its segments and is evaluated again later. `count` is how many of the people, in
@@ -19,7 +29,7 @@ export type Failed = { profileId: string; error: unknown; retryAt: Date };
 export const refreshInParts = async (
   scope: Scope,
   profileIds: readonly string[],
-  { now, work }: { now: Date; work: (scope: Scope, ids: readonly string[]) => Promise<unknown> },
+  { now, noted = new Map(), work }: Refreshing,
 ): Promise<{ count: number; failed: Failed[] }> => {
   const retryAt = new Date(now.getTime() + RETRY_MS);
   const failed: Failed[] = [];
@@ -38,16 +48,22 @@ export const refreshInParts = async (
     failed.push(...ids.map((profileId) => ({ profileId, error: tried.error, retryAt })));
     if (failed.length === FAILURES_MAX) break;
   }
-  await postpone(scope, failed, retryAt);
+  await postpone(
+    scope,
+    failed.map(({ profileId }) => ({ profileId, noted: noted.get(profileId) ?? null })),
+    retryAt,
+  );
   return { count, failed };
 };
 
-const postpone = async (scope: Scope, failed: readonly Failed[], until: Date): Promise<void> => {
-  const ids = failed.map(({ profileId }) => profileId);
-  const held = await holdProfiles(scope, ids);
+const postpone = async (scope: Scope, failed: readonly Postponed[], until: Date): Promise<void> => {
+  const held = await holdProfiles(
+    scope,
+    failed.map(({ profileId }) => profileId),
+  );
   await postponeWakes(
     scope,
-    ids.filter((id) => held.has(id)),
+    failed.filter(({ profileId }) => held.has(profileId)),
     until,
   );
 };

@@ -4,6 +4,7 @@ import { FIRST_ID, timeOfId } from '../base/ids.ts';
 import { listConditionRows } from './condition_queries.ts';
 import { listCounted } from './conditions.ts';
 import type { SegmentRow } from './record_queries.ts';
+import { CAUSES } from './member_queries.ts';
 import { KINDS, STATUSES } from './record_queries.ts';
 import type { Told } from './read_queries.ts';
 import { Definition, NAME_CHARS_MAX } from './schema.ts';
@@ -130,10 +131,11 @@ export const Change = z
     entry: z.int().meta({ description: 'Counts up within the project.' }),
     profile_id: z.uuid(),
     change: z.enum(['entered', 'left']),
-    cause: z.enum(['change', 'time', 'fill']).meta({
+    cause: z.enum(CAUSES).meta({
       description:
-        'A change of the person, of what they did, or of a list with them; the passing of time; a new definition, ' +
-        'of this segment or of one that it asks about. Automations start nobody by the last.',
+        '`change`: the person, an event, or a static list changed. `time`: a number of days passed. `fill`: the ' +
+        'definition of this segment, or of one that it uses, changed. `undo`: the undo of an identity link. ' +
+        'The last two start and end no runs.',
     }),
     version: z.int().meta({ description: 'Of the segment, whose definition it was.' }),
     changed_at: Timestamp,

@@ -16,13 +16,14 @@ import {
 import type { ConditionRow } from './condition_queries.ts';
 import { listCounted } from './conditions.ts';
 import { fillNext, startFills } from './fill.ts';
-import { deleteOfSegment, deleteSegment, listDueWakes } from './member_queries.ts';
-import type { Sources } from './member_queries.ts';
+import { deleteOfSegment, deleteSegment } from './member_queries.ts';
 import { holdProject, listInForce, listLatest, listStands, setDue } from './record_queries.ts';
 import type { Stand } from './record_queries.ts';
+import { mergeNoted, readReasonsOf } from './reasons.ts';
 import { refresh } from './refresh.ts';
 import { logFailed, refreshInParts } from './refresh_in_parts.ts';
 import type { Failed } from './refresh_in_parts.ts';
+import { listDueWakes, listPostponed } from './wake_queries.ts';
 
 /** How many people one transaction looks at, of those who changed or whose day has come. */
 export const REFRESH_PROFILES_MAX = 500;
@@ -34,29 +35,42 @@ const HOLD_FLUSHES_MAX = 100;
 type Refreshed = { count: number; failed: readonly Failed[] };
 const NO_ONE: Refreshed = { count: 0, failed: [] };
 
-/** Notes again that people changed, for the next transaction. */
+/** Notes again that people changed, for the next transaction: one note for each reason. */
 const noteAgain = async (
   scope: Scope,
   left: readonly string[],
-  sources: Sources,
+  noted: ReadonlyMap<string, profiles.Noted>,
 ): Promise<void> => {
-  for (const [source, ids] of Map.groupBy(left, (id) => sources.get(id) ?? null))
-    await profiles.noteChanges(scope, ids, source);
+  for (const [source, ids] of Map.groupBy(left, (id) => noted.get(id)?.source ?? null)) {
+    const notes = ids.flatMap((id) =>
+      (noted.get(id)?.reasons ?? []).map((reason) => ({ id, reason })),
+    );
+    const reasons = notes.map(({ reason }) => reason);
+    await profiles.noteChanges(
+      scope,
+      notes.map(({ id }) => id),
+      source,
+      reasons,
+    );
+  }
 };
 
 /** Refreshes people who changed. Returns how many it settled, and who could not be evaluated. */
 const refreshChanged = async (scope: Scope, now: Date): Promise<Refreshed> => {
   if (!(await holdProject(scope))) return NO_ONE;
-  const sources = await profiles.takeChanges(scope, REFRESH_PROFILES_MAX);
-  if (sources.size === 0) return NO_ONE;
-  const how = { today: todayAt(now), cause: 'change', isAll: true, sources } as const;
+  const taken = await profiles.takeChanges(scope, REFRESH_PROFILES_MAX);
+  if (taken.size === 0) return NO_ONE;
+  const ids = [...taken.keys()];
+  const noted = mergeNoted(taken, await listPostponed(scope, ids));
+  const reasons = readReasonsOf(noted);
+  const how = { today: todayAt(now), cause: 'change', isAll: true, reasons } as const;
   const defined = await listInForce(scope);
-  const ids = [...sources.keys()];
   const refreshed = await refreshInParts(scope, ids, {
     now,
+    noted,
     work: (inner, some) => refresh(inner, some, defined, how),
   });
-  await noteAgain(scope, ids.slice(refreshed.count), sources);
+  await noteAgain(scope, ids.slice(refreshed.count), taken);
   return refreshed;
 };
 
@@ -65,10 +79,13 @@ const refreshDue = async (scope: Scope, now: Date): Promise<Refreshed> => {
   if (!(await holdProject(scope))) return NO_ONE;
   const ids = await listDueWakes(scope, now, REFRESH_PROFILES_MAX);
   if (ids.length === 0) return NO_ONE;
-  const how = { today: todayAt(now), cause: 'time', isAll: true } as const;
+  const noted = await listPostponed(scope, ids);
+  const reasons = readReasonsOf(noted);
+  const how = { today: todayAt(now), cause: 'time', isAll: true, reasons } as const;
   const defined = await listInForce(scope);
   return refreshInParts(scope, ids, {
     now,
+    noted,
     work: (inner, some) => refresh(inner, some, defined, how),
   });
 };

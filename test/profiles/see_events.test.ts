@@ -34,6 +34,7 @@ const left = (kind: string, value: string, first: number, last: number) => ({
   ...unknown(kind, value, first, last),
   observed_at: null,
   is_known: false,
+  lag_ms: expect.any(String) as string,
 });
 const identitiesOf = async (projectId: string) =>
   (

@@ -41,3 +41,17 @@ test('what is noted while others are taken is not lost, also of the same person'
   await client.query('commit');
   expect(await take(projectId, 9)).toEqual([ann]);
 });
+
+test('each person comes with the reason of each note, and with who caused all of them', async () => {
+  const projectId = newId();
+  await inProject(database.deps, projectId, (scope) => watch(scope));
+  await inProject(database.deps, projectId, async (scope) => {
+    await noteChanges(scope, [ann, bob], 'server', [{ kind: 'undo' }]);
+    await noteChanges(scope, [ann], 'browser');
+  });
+  const taken = await inProject(database.deps, projectId, (scope) => takeChanges(scope, 9));
+  expect(taken.get(ann)?.source).toBe('browser');
+  expect(taken.get(ann)?.reasons).toHaveLength(2);
+  expect(taken.get(ann)?.reasons).toEqual(expect.arrayContaining([{ kind: 'undo' }, null]));
+  expect(taken.get(bob)).toEqual({ source: 'server', reasons: [null] });
+});

@@ -9,7 +9,7 @@ import { askToErase, runErasure } from '../support/erase.ts';
 
 const database = testDatabase();
 const ADD = `select segments.add_counters(project_id => $1, kinds => $2, identifiers => $3, condition_ids => $4,
-  days => $5, counts => $6, firsts => $7, lasts => $8) as profile_ids`;
+  days => $5, counts => $6, firsts => $7, lasts => $8, lags => $9) as profile_ids`;
 const CONDITION = newId();
 
 const know = async (projectId: string, external_id: string): Promise<string> => {
@@ -20,7 +20,12 @@ const know = async (projectId: string, external_id: string): Promise<string> => 
   return profile?.id ?? '';
 };
 const at = (hour: number) => new Date(Date.UTC(2026, 4, 20, hour));
-const toValues = (projectId: string, people: readonly string[], hour = 8) => [
+const toValues = (
+  projectId: string,
+  people: readonly string[],
+  hour = 8,
+  lagMs: number | null = null,
+) => [
   projectId,
   people.map(() => 'external'),
   people,
@@ -29,6 +34,7 @@ const toValues = (projectId: string, people: readonly string[], hour = 8) => [
   people.map(() => 2),
   people.map(() => at(hour)),
   people.map(() => at(hour + 1)),
+  people.map(() => lagMs),
 ];
 const listCounters = async (projectId: string) =>
   (
@@ -47,6 +53,21 @@ test('what is counted is added up, and the times reach from the first to the las
     expect(rows).toEqual([{ profile_ids: [ann] }]);
   }
   expect(await listCounters(projectId)).toEqual([{ count: 6, first_at: at(5), last_at: at(9) }]);
+});
+
+test.each([
+  ['the shortest', [9_000, 7_000, 8_000], '7000'],
+  ['none, where one is not known', [9_000, null, 8_000], null],
+])('a counter has one lag of its events: %s', async (_, lags, kept) => {
+  const projectId = newId();
+  await know(projectId, 'ann');
+  const client = await connectTo(database, projectId);
+  for (const lagMs of lags) await client.query(ADD, toValues(projectId, ['ann'], 8, lagMs));
+  const { rows } = await database.owner.query(
+    'select lag_ms from segments.counters where project_id = $1',
+    [projectId],
+  );
+  expect(rows).toEqual([{ lag_ms: kept }]);
 });
 
 test('nothing is counted of whom is being erased, and what was counted goes with them', async () => {

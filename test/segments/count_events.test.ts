@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { accept } from '../../src/ingest/ingest.ts';
+import { seeEvents } from '../../src/profiles/profiles.ts';
 import { connectTo, rowsRead } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
@@ -54,4 +56,38 @@ test('only whom something was counted of is looked at, and enters', async () => 
   expect(await listKept(database, segment_id)).toHaveLength(1);
   const { rows, expected } = await recount(database, projectId);
   expect(rows).toEqual(expected);
+});
+
+test('a process of the release before names no bound, so that no event of its flushes is late', async () => {
+  const projectId = newId();
+  await create(database, projectId, ordered());
+  await refreshOn(database, projectId);
+  const occurred_at = new Date(Date.now() - 86_400_000).toISOString();
+  const event = { event: 'order_completed', external_id: 'ann', occurred_at };
+  const flushIds = async () =>
+    (
+      await database.owner.query<{ flush_id: string }>(
+        'select flush_id from ingest.pending where project_id = $1',
+        [projectId],
+      )
+    ).rows.map(({ flush_id }) => flush_id);
+  const client = await connectTo(database, projectId);
+  const kindsOf = async (bound: string) => {
+    await accept(database.deps, { projectId, kind: 'server' }, { events: [event] });
+    await inProject(database.deps, projectId, async (scope) => seeEvents(scope, await flushIds()));
+    await client.query('begin');
+    await client.query('delete from profiles.changes where project_id = $1', [projectId]);
+    await client.query(`select segments.count_events(project_id => $1, flush_ids => $2 ${bound})`, [
+      projectId,
+      await flushIds(),
+    ]);
+    const { rows } = await client.query(
+      "select reason ->> 'kind' as kind from profiles.changes where project_id = $1",
+      [projectId],
+    );
+    await client.query('rollback');
+    return rows;
+  };
+  expect(await kindsOf('')).toEqual([{ kind: null }]);
+  expect(await kindsOf(', late_ms => 60000')).toEqual([{ kind: 'late' }]);
 });

@@ -59,6 +59,7 @@ const CAUSES = {
   change: 'by what they did or are',
   time: 'by the passing of time',
   fill: 'by a new definition',
+  undo: 'by an undone link',
 };
 
 export const SegmentHistory = ({ projectId, segmentId }: Props) => {

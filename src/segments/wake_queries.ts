@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import { sql } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
+import type { Noted } from '../profiles/profiles.ts';
+
+export type Wake = { profile_id: string; wake_on: string };
+
+/** When to look at profiles again: then, or at the earlier of then and what was kept. */
+export const keepWakes = async (
+  { tx, projectId }: Scope,
+  wakes: readonly Wake[],
+): Promise<void> => {
+  if (wakes.length === 0) return;
+  await tx.query(sql.unsafe`
+    insert into segments.wakeups as kept (project_id, profile_id, wake_at)
+    select ${projectId}, wake.profile_id, wake.wake_on::timestamp at time zone 'UTC'
+    from unnest(
+      ${sql.array(
+        wakes.map(({ profile_id }) => profile_id),
+        'uuid',
+      )},
+      ${sql.array(
+        wakes.map(({ wake_on }) => wake_on),
+        'date',
+      )}
+    ) as wake (profile_id, wake_on)
+    order by wake.profile_id
+    on conflict (project_id, profile_id) do update set wake_at = least(kept.wake_at, excluded.wake_at)
+  `);
+};
+
+/** A person who could not be evaluated, and the notes that the evaluation was for; null where only time has passed. */
+export type Postponed = { profileId: string; noted: Noted | null };
+
+/**
+ * Sets when people are evaluated next, in place of any moment that was set before, and keeps the notes that the
+ * evaluation was for. The profiles must exist.
+ */
+export const postponeWakes = async (
+  { tx, projectId }: Scope,
+  postponed: readonly Postponed[],
+  until: Date,
+): Promise<void> => {
+  if (postponed.length === 0) return;
+  await tx.query(sql.unsafe`
+    insert into segments.wakeups as kept (project_id, profile_id, wake_at, noted)
+    select ${projectId}, postponed.profile_id, ${sql.timestamp(until)}, postponed.noted
+    from unnest(
+      ${sql.array(
+        postponed.map(({ profileId }) => profileId),
+        'uuid',
+      )},
+      ${sql.array(
+        postponed.map(({ noted }) => noted && JSON.stringify(noted)),
+        'jsonb',
+      )}
+    ) as postponed (profile_id, noted)
+    order by postponed.profile_id
+    on conflict (project_id, profile_id) do update
+    set wake_at = excluded.wake_at, noted = coalesce(excluded.noted, kept.noted)
+  `);
+};
+
+const Kept = z.strictObject({
+  profile_id: z.uuid(),
+  noted: z.strictObject({
+    source: z.enum(['server', 'browser']).nullable(),
+    reasons: z.array(z.json()),
+  }),
+});
+
+/** Lists those of some people who could not be evaluated before, with the notes that the evaluation was for. */
+export const listPostponed = async (
+  { tx, projectId }: Scope,
+  profileIds: readonly string[],
+): Promise<Map<string, Noted>> => {
+  const rows = await tx.any(sql.type(Kept)`
+    select profile_id, noted from segments.wakeups
+    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
+    and noted is not null
+  `);
+  return new Map(rows.map(({ profile_id, noted }) => [profile_id, noted]));
+};
+
+export const deleteWakes = ({ tx, projectId }: Scope, profileIds: readonly string[]) =>
+  tx.query(sql.unsafe`
+    delete from segments.wakeups
+    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
+  `);
+
+const Due = z.strictObject({ profile_id: z.uuid() });
+
+/** Lists people whose segments are due by time: their day has come, or they could not be evaluated before. */
+export const listDueWakes = async (
+  { tx, projectId }: Scope,
+  now: Date,
+  limit: number,
+): Promise<string[]> => {
+  const rows = await tx.any(sql.type(Due)`
+    select profile_id from segments.wakeups
+    where project_id = ${projectId} and wake_at <= ${sql.timestamp(now)}
+    order by wake_at, profile_id
+    limit ${limit}
+  `);
+  return rows.map(({ profile_id }) => profile_id);
+};
+
+/** The same of some profiles. */
+export const listDueWakesOf = async (
+  { tx, projectId }: Scope,
+  today: string,
+  profileIds: readonly string[],
+): Promise<string[]> => {
+  const rows = await tx.any(sql.type(Due)`
+    select profile_id from segments.wakeups
+    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
+    and wake_at <= ${today}::timestamp at time zone 'UTC'
+  `);
+  return rows.map(({ profile_id }) => profile_id);
+};
