@@ -91,7 +91,7 @@ export const Settings = z.strictObject({
     .meta({
       description:
         'An event that is older when it is received starts no run. Neither does a segment that a person enters or ' +
-        'leaves because of such events.',
+        'leaves because of such events. For segments, an event is in time for a minute at least.',
     }),
   quiet_hours: z
     .strictObject({ from: TimeOfDay, to: TimeOfDay })
