@@ -202,11 +202,11 @@ export const advance = async (
   const runsMax = isFirstOnly ? FLUSH_RUNS_MAX : CLAIM_RUNS_MAX;
   const due = await listDueRuns(scope, { runsMax, isFirstOnly });
   if (due.length === 0) return { hints: [], isMore: false };
-  // People first: whoever processes their events has locked them before it wakes their runs.
   const profileOf = await profiles.holdProfiles(
     scope,
     due.map(({ identity_id }) => identity_id),
   );
+  const isLeft = due.some(({ leaves_pages }) => leaves_pages);
   const capped = due.filter(({ is_capped }) => is_capped);
   await holdPeople(
     scope,
@@ -230,7 +230,7 @@ export const advance = async (
       ...[...providerIds].map((providerId) => delivery.sendHint(scope.projectId, providerId)),
       ...[...endpointIds].map((endpointId) => callHint(scope.projectId, endpointId)),
     ],
-    isMore: claimed.length === runsMax || done.some(({ isMore }) => isMore),
+    isMore: claimed.length === runsMax || isLeft || done.some(({ isMore }) => isMore),
   };
 };
 

@@ -93,7 +93,12 @@ export type DueRun = z.output<typeof DueRun>;
 export const isOver = ({ automation_status: status }: DueRun): boolean =>
   status === 'archived' || status === DELETING;
 
-const Due = z.strictObject({ run_id: z.uuid(), identity_id: z.uuid(), is_capped: z.boolean() });
+const Due = z.strictObject({
+  run_id: z.uuid(),
+  identity_id: z.uuid(),
+  is_capped: z.boolean(),
+  leaves_pages: z.boolean(),
+});
 
 /** So many runs of one kind go for each run of the kind behind it. */
 const PER_OTHER = 3;
@@ -105,8 +110,8 @@ export const isRunOfPage = sql.fragment`(source is not distinct from 'browser')`
  * Returns runs that are due, each with its identity: people are locked before their runs. What an event has just
  * started or woken goes first. Every fourth is one of the others, which are due by time or of a bulk start. Of both,
  * every fourth is one that a page caused. Each kind comes in the order of time, and fills up what the others leave.
- * With `isFirstOnly` the others wait, and also what pages caused, unless there is nothing else. `is_capped` says that
- * other email to the person counts. Returns none while sending is held.
+ * With `isFirstOnly` the others wait, and also what pages caused, unless there is nothing else: `leaves_pages` says so.
+ * `is_capped` says that other email to the person counts. Returns none while sending is held.
  */
 export const listDueRuns = (
   { tx, projectId }: Scope,
@@ -125,7 +130,8 @@ export const listDueRuns = (
   return tx.any(sql.type(Due)`
     with first_of_others as materialized ${listKind(true, false, runsMax)}
     select due.run_id, due.identity_id,
-      coalesce(version.definition #> '{settings,frequency_cap}' <> 'null', false) as is_capped
+      coalesce(version.definition #> '{settings,frequency_cap}' <> 'null', false) as is_capped,
+      ${isFirstOnly} and not due.is_of_page and exists ${listKind(true, true, 1)} as leaves_pages
     from (
       select waiting.*, row_number() over (partition by goes_first, is_of_page order by wake_at)
         * case when goes_first then 1 else ${PER_OTHER} end

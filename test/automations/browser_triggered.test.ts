@@ -75,6 +75,8 @@ describe('who caused an entry', () => {
       newEvent({ ...chosen, external_id: 'ben', source: 'browser', key_kind: 'publishable' }),
     );
     await workOn(database, world.projectId);
+    // The flush left the run of the page to the job of the runs.
+    await world.settle();
     await world.work();
     const { rows } = await database.owner.query(
       `select known.value as who, run.source from automations.runs as run

@@ -124,7 +124,8 @@ test('attack: a flush walks what a server started, beside more runs of pages tha
   const id = await journeys.activate({ ...HOUR, settings: { re_entry: 'every_time' } });
   await insertDue(journeys, id, { count: 600, goesFirst: true, source: 'browser' });
   await journeys.start(await journeys.flush(signUp('ann')));
-  await journeys.within((scope) => advanceStarted(scope, [{ started: 1 }]));
+  const { isMore } = await journeys.within((scope) => advanceStarted(scope, [{ started: 1 }]));
+  expect(isMore).toBe(true);
   const walks = async () =>
     (await journeys.select('status, step_id', 'automations.runs')).filter(
       ({ status, step_id }) => status !== 'active' || step_id !== 'note',

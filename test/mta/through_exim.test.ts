@@ -155,6 +155,7 @@ describe('through Exim', () => {
       reason: 'throttled',
       waits: 'rate',
       isOfOne: true,
+      isOfText: true,
       reply: {
         code: 454,
         enhanced: '4.7.0',
