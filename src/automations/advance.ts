@@ -7,6 +7,7 @@ import { callHint } from './call_hint.ts';
 import { moveClaimed } from './commands/move_claimed.ts';
 import { readDefinitions } from './definitions.ts';
 import { openLive } from './live.ts';
+import { Others } from './merges/others.ts';
 import { lockRecipients } from './recipients.ts';
 import { claimDueRuns, insertLog, isOver, listDueRuns, readClock } from './run_queries.ts';
 import type { DueRun, LogEntry } from './run_queries.ts';
@@ -122,19 +123,6 @@ const keep = async (scope: Scope, stood: readonly Stood[], now: Date): Promise<b
   return isNew.size > 0;
 };
 
-/**
- * Whether what a run is due for may have been done before a backup was restored: the backup had it, or the event
- * that starts it, or nobody knows when it came into a segment first.
- */
-const wasInBackup = async (run: DueRun, together: Together): Promise<boolean> => {
-  const { restored_at: restoredAt } = run;
-  if (restoredAt === null) return false;
-  if (run.started_at < restoredAt) return true;
-  if (run.trigger_event_id === null) return run.trigger_entry !== null;
-  const event = await together.findTrigger(run);
-  return event === null || event.received_at < restoredAt;
-};
-
 type Held = ReadonlyMap<string, string>;
 
 const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): Promise<Done> => {
@@ -149,17 +137,20 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): P
   const calledAt = new Set<string>();
   const skipped: delivery.Skip[] = [];
   const stood: Stood[] = [];
-  for (const one of due) {
+  const runs = due.map((one) => {
     const said = definitionOf(one);
-    const run = { ...one, definition: one.is_test ? asTried(said) : said };
+    return { ...one, definition: one.is_test ? asTried(said) : said };
+  });
+  const others = new Others(scope, runs, profileOf);
+  for (const run of runs) {
     const profileId = profileOf.get(run.identity_id);
     if (isOver(run)) stood.push({ run, walked: ARCHIVED });
     else if (profileId === undefined) stood.push({ run, walked: ERASED });
     else {
-      const around = { scope, run, together, profileId, now, queuedFor, calledAt, skipped };
+      const around = { scope, run, together, others, profileId, now, queuedFor, calledAt, skipped };
       const live = openLive(around);
       const dueAt = run.wake_at;
-      const isRestored = await wasInBackup(run, together);
+      const isRestored = await together.wasInBackup(run);
       stood.push({ run, walked: await walk(run, { now, dueAt, isRestored, ...live }) });
     }
   }
@@ -214,7 +205,10 @@ export const advance = async (
   );
   const claimed = await claimDueRuns(
     scope,
-    due.map(({ run_id }) => run_id),
+    due.map(({ run_id, identity_id }) => ({
+      run_id,
+      profile_id: profileOf.get(identity_id) ?? null,
+    })),
   );
   const frozen = claimed.filter(isFrozen).map(({ run_id }) => run_id);
   await freezeRuns(scope, frozen);
