@@ -2693,9 +2693,30 @@ returns table (
   new_email text,
   is_full boolean
 )
-language plpgsql volatile
-set search_path = '';
+language sql volatile;
 grant execute on function profiles.change_traits to public;
+
+create function profiles.change_traits_of(
+  project_id uuid,
+  identity_ids uuid[],
+  traits jsonb[],
+  set_ats timestamptz[],
+  authority text,
+  at timestamptz,
+  traits_max integer,
+  bytes_max integer,
+  browser_keys bytea[]
+)
+returns table (
+  full_id uuid,
+  changed_id uuid,
+  old_email text,
+  new_email text
+)
+language plpgsql volatile
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function profiles.change_traits_of to public;
 
 create function profiles.fold_profile(
   project_id uuid,
@@ -2707,18 +2728,35 @@ returns table (
   old_email text,
   new_email text
 )
-language plpgsql volatile
-set search_path = '';
+language sql volatile;
 grant execute on function profiles.fold_profile to public;
+
+create function profiles.fold_profiles(
+  project_id uuid,
+  profile_ids uuid[],
+  at timestamptz,
+  source text default null::text
+)
+returns table (
+  profile_id uuid,
+  old_email text,
+  new_email text
+)
+language plpgsql volatile
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function profiles.fold_profiles to public;
 
 create function profiles.forget_traits(
   project_id uuid,
-  identity_id uuid,
+  identity_ids uuid[],
   traits_max integer,
   bytes_max integer
 )
 returns void
-language sql volatile;
+language plpgsql volatile
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
 grant execute on function profiles.forget_traits to public;
 
 create function profiles.hold_alone(
@@ -2785,6 +2823,20 @@ returns setof bigint
 language sql stable;
 grant execute on function profiles.list_confirmed_places to public;
 
+create function profiles.list_overfilled(
+  project_id uuid,
+  identity_ids uuid[],
+  traits jsonb[],
+  set_ats timestamptz[],
+  traits_max integer,
+  bytes_max integer
+)
+returns setof uuid
+language plpgsql stable
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
+grant execute on function profiles.list_overfilled to public;
+
 create function profiles.list_provenance(
   project_id uuid,
   identity_ids uuid[],
@@ -2820,18 +2872,6 @@ language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.note_changes to public;
 
-create function profiles.overfills_traits(
-  project_id uuid,
-  identity_id uuid,
-  traits jsonb,
-  set_at timestamptz,
-  traits_max integer,
-  bytes_max integer
-)
-returns boolean
-language sql stable;
-grant execute on function profiles.overfills_traits to public;
-
 create function profiles.read_person(
   project_id uuid,
   identity_id uuid,
@@ -2866,27 +2906,31 @@ grant execute on function profiles.see_events to public;
 
 create function profiles.set_browser_traits(
   project_id uuid,
-  identity_id uuid,
-  traits jsonb,
-  set_at timestamptz,
+  identity_ids uuid[],
+  traits jsonb[],
+  set_ats timestamptz[],
   at timestamptz,
-  browser_key bytea,
+  browser_keys bytea[],
   traits_max integer,
   bytes_max integer
 )
 returns void
-language sql volatile;
+language plpgsql volatile
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
 grant execute on function profiles.set_browser_traits to public;
 
 create function profiles.set_traits(
   project_id uuid,
-  identity_id uuid,
-  traits jsonb,
-  set_at timestamptz,
+  identity_ids uuid[],
+  traits jsonb[],
+  set_ats timestamptz[],
   authority text
 )
 returns void
-language sql volatile;
+language plpgsql volatile
+set search_path = ''
+set plan_cache_mode = force_generic_plan;
 grant execute on function profiles.set_traits to public;
 
 create function profiles.take_changes(
@@ -2906,7 +2950,7 @@ create function profiles.trait_bytes(
   value jsonb
 )
 returns integer
-language sql immutable;
+language sql stable;
 grant execute on function profiles.trait_bytes to public;
 
 -- projects ----------------------------------------------------------------------------------------

@@ -17,13 +17,7 @@ import { followEvents } from './triggers.ts';
 import type { Started } from './triggers.ts';
 import { wakeAwaited } from './waits.ts';
 
-export {
-  advance,
-  advanceHint,
-  advanceStarted,
-  CLAIM_RUNS_MAX,
-  RUN_FAILURES_MAX,
-} from './advance.ts';
+export { advance, advanceHint, advanceStarted, CLAIM_RUNS_MAX } from './advance.ts';
 export type { Advanced } from './advance.ts';
 export { segmentStartHint, START_PEOPLE_MAX, startNextPeople } from './segment_start.ts';
 export { commandHint, continueCommands } from './commands/commands.ts';
@@ -39,6 +33,7 @@ export {
 export { listNeededEntries } from './segment_queries.ts';
 export { listInProgress } from './in_progress.ts';
 export { wakeLinked } from './waits.ts';
+export { RUN_FAILURES_MAX } from './walk_runs.ts';
 export { activate, addVersion, create } from './life.ts';
 export { findCountedSince, listUnfinished, pruneRunLogs } from './prune.ts';
 export { listWithLocalLinks } from './public_links.ts';

@@ -63,6 +63,7 @@ export type { Admit, IdentifierPair, Load } from './admission.ts';
 export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
 export { Entry } from './queries.ts';
+export type { EventKey } from './queries.ts';
 export {
   EVENT_NAME_CHARS_MAX,
   EventInput,

@@ -4,15 +4,9 @@ import * as identity from '../identity/identity.ts';
 import type { Person } from '../identity/identity.ts';
 import * as quotas from '../quotas/quotas.ts';
 import * as suppression from '../suppression/suppression.ts';
-import {
-  changeTraits as changeTraitsQuery,
-  foldProfile,
-  holdByAddress,
-  insertProfiles,
-  seeFlushes,
-  setTags,
-} from './queries.ts';
-import type { Folded } from './queries.ts';
+import { holdByAddress, insertProfiles, seeFlushes, setTags } from './queries.ts';
+import { changeTraits as changeTraitsQuery, foldProfile } from './trait_queries.ts';
+import type { NewTraits, Readdressed } from './trait_queries.ts';
 
 /**
  * Makes the profiles of identities that were just made; answers the people that are not being erased.
@@ -60,7 +54,7 @@ export const holdProfiles = async (
 
 export type TraitChange = {
   identityId: string;
-  traits: Parameters<typeof changeTraitsQuery>[1]['traits'];
+  traits: NewTraits['traits'];
   /** When it became true, by the clock of whoever said it. */
   setAt: Date;
   authority: 'publishable' | 'server';
@@ -105,8 +99,15 @@ const retag = async (
   }
 };
 
-const retagFolded = async (scope: Scope, { changed_id, old_email, new_email }: Folded) => {
-  if (old_email !== new_email) await retag(scope, [{ profile_id: changed_id, email: new_email }]);
+const retagReaddressed = async (
+  scope: Scope,
+  readdressed: readonly Readdressed[],
+): Promise<void> => {
+  if (readdressed.length === 0) return;
+  await retag(
+    scope,
+    readdressed.map(({ changed_id, new_email }) => ({ profile_id: changed_id, email: new_email })),
+  );
 };
 
 /**
@@ -124,22 +125,41 @@ export const changeAddresses = async <T>(
   return changed;
 };
 
-/**
- * Keeps what an identity was told about itself and folds it into its profile, unless it is being erased. False, and
- * nothing is kept, when servers have told it as much as one may hold.
- */
-export const changeTraits = async (
+const toNewTraits = (
   scope: Scope,
-  { anonymousId, ...change }: TraitChange,
-): Promise<boolean> => {
-  const isNamed = typeof anonymousId === 'string' && change.authority === 'publishable';
+  { identityId, traits, setAt, authority, anonymousId }: TraitChange,
+): NewTraits => {
+  const isNamed = typeof anonymousId === 'string' && authority === 'publishable';
   const browserKey = isNamed ? browserKeyOf(scope, anonymousId) : null;
-  const changed = await changeTraitsQuery(scope, { ...change, browserKey });
-  if (changed?.is_full === true) return false;
-  if (changed) await retagFolded(scope, changed);
-  return true;
+  return { identityId, traits, setAt, browserKey };
 };
+
+/**
+ * Keeps what identities of different people were told about themselves and folds it into their profiles, except where
+ * they are being erased. Returns the identities of which nothing was kept: servers have told them as much as one may
+ * hold.
+ */
+export const changeTraitsOf = async (
+  scope: Scope,
+  changes: readonly TraitChange[],
+): Promise<Set<string>> => {
+  const full = new Set<string>();
+  for (const [authority, same] of Map.groupBy(changes, (change) => change.authority)) {
+    const traits = same.map((change) => toNewTraits(scope, change));
+    const rows = await changeTraitsQuery(scope, authority, traits);
+    await retagReaddressed(
+      scope,
+      rows.flatMap((row) => (row.full_id === null ? [row] : [])),
+    );
+    for (const { full_id: fullId } of rows) if (fullId !== null) full.add(fullId);
+  }
+  return full;
+};
+
+/** The same of one identity. Returns whether it was kept. */
+export const changeTraits = async (scope: Scope, change: TraitChange): Promise<boolean> =>
+  (await changeTraitsOf(scope, [change])).size === 0;
 
 /** Makes a profile what its identities were told, after one of them came or went. */
 export const refold = async (scope: Scope, profileId: string): Promise<void> =>
-  retagFolded(scope, await foldProfile(scope, profileId));
+  retagReaddressed(scope, await foldProfile(scope, profileId));

@@ -21,7 +21,14 @@ export type { OnLinked } from './link.ts';
 export { findForEmail, isOfBrowser, readForEmail, traitsForEmail } from './for_email.ts';
 export type { Addressee, Asserted, ForEmail } from './for_email.ts';
 export { listMembers } from './members.ts';
-export { changeAddresses, changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';
+export {
+  changeAddresses,
+  changeTraits,
+  changeTraitsOf,
+  holdProfiles,
+  seeEvents,
+  seePeople,
+} from './people.ts';
 export { listConfirmed, noteChanges } from './queries.ts';
 export { PastPeople } from './past.ts';
 export type { Imagined, PastPerson } from './past.ts';

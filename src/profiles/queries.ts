@@ -3,7 +3,6 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { jsonObject } from '../base/json_object.ts';
 import { LeftIdentifier } from '../identity/identity.ts';
-import { TRAIT_KEYS_MAX, TRAITS_BYTES_MAX } from './traits.ts';
 
 const Profile = z.strictObject({
   profile_id: z.uuid(),
@@ -104,49 +103,6 @@ export const listIdsByAddress = (
       limit ${limit}
     ) as first
     order by wanted.address, first.profile_id
-  `);
-
-type Traits = {
-  identityId: string;
-  traits: Record<string, z.core.util.JSONType>;
-  setAt: Date;
-  authority: string;
-  /** Which browser asserted it; null where it did not say, or a server said it. */
-  browserKey: Buffer | null;
-};
-
-const Folded = z.strictObject({
-  changed_id: z.uuid(),
-  old_email: z.string().nullable(),
-  new_email: z.string().nullable(),
-});
-export type Folded = z.output<typeof Folded>;
-const Changed = Folded.extend({ is_full: z.boolean() });
-
-/** Null when the identity is being erased; nothing was kept when it is full. */
-export const changeTraits = (
-  { tx, projectId }: Scope,
-  { identityId, traits, setAt, authority, browserKey }: Traits,
-) =>
-  tx.maybeOne(sql.type(Changed)`
-    select changed_id, old_email, new_email, is_full
-    from profiles.change_traits(
-      project_id => ${projectId},
-      identity_id => ${identityId},
-      traits => ${JSON.stringify(traits)}::jsonb,
-      set_at => ${sql.timestamp(setAt)},
-      authority => ${authority},
-      at => now(),
-      traits_max => ${TRAIT_KEYS_MAX},
-      bytes_max => ${TRAITS_BYTES_MAX},
-      browser_key => ${browserKey && sql.binary(browserKey)}
-    )
-  `);
-
-export const foldProfile = ({ tx, projectId }: Scope, profileId: string) =>
-  tx.one(sql.type(Folded)`
-    select ${profileId}::uuid as changed_id, old_email, new_email
-    from profiles.fold_profile(project_id => ${projectId}, profile_id => ${profileId}, at => now())
   `);
 
 /** Tells whoever watches that people changed, whom nothing else tells of: after the change, under its locks. */

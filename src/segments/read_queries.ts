@@ -26,7 +26,7 @@ export const listMembers = (
   `);
 };
 
-const Told = z.strictObject({
+export const Told = z.strictObject({
   entry: z.int(),
   segment_id: z.uuid(),
   version: z.int(),
@@ -38,7 +38,7 @@ const Told = z.strictObject({
 });
 export type Told = z.output<typeof Told>;
 
-const toldColumns = sql.fragment`entry, segment_id, version, profile_id, change, cause, changed_at,
+export const toldColumns = sql.fragment`entry, segment_id, version, profile_id, change, cause, changed_at,
   source`;
 
 /** Who came and went in a segment, the last first. */
@@ -80,22 +80,7 @@ export const listHistoryOf = (
 
 export type Sought = { segmentId: string; profileId: string; change: Told['change'] };
 
-/** When somebody first came into a segment, or went, within a time; who was found there by a fill did neither. */
-export const findFirstEntry = (
-  { tx, projectId }: Scope,
-  { segmentId, profileId, change }: Sought,
-  { since, until }: { since: Date; until: Date },
-) =>
-  tx.maybeOne(sql.type(Told)`
-    select ${toldColumns} from segments.history
-    where project_id = ${projectId} and profile_id = ${profileId} and segment_id = ${segmentId}
-    and change = ${change} and cause <> 'fill'
-    and changed_at >= ${sql.timestamp(since)} and changed_at <= ${sql.timestamp(until)}
-    order by entry
-    limit 1
-  `);
-
-/** The last time that somebody did, whatever the cause. */
+/** When somebody last came into a segment, or went, whatever the cause. */
 export const findLastEntry = ({ tx, projectId }: Scope, { segmentId, profileId, change }: Sought) =>
   tx.maybeOne(sql.type(Told)`
     select ${toldColumns} from segments.history
@@ -131,21 +116,27 @@ export const readLastEntry = async ({ tx, projectId }: Scope): Promise<number> =
     `)
   )?.last_entry ?? 0;
 
-const Asked = z.strictObject({ holds: z.boolean() });
+const Holder = z.strictObject({ profile_id: z.uuid() });
 
-/** Whether what is asked of `profile` holds for one who lives. */
-export const askOne = async (
+/** Lists those of some people for whom what is asked of `profile` holds. */
+export const listHolders = async (
   { tx, projectId }: Scope,
-  profileId: string,
+  profileIds: readonly string[],
   holds: FragmentSqlToken,
-): Promise<boolean> =>
-  (
-    await tx.maybeOne(sql.type(Asked)`
-      select ${holds} as holds from profiles.profiles as profile
-      where profile.project_id = ${projectId} and profile.profile_id = ${profileId}
-      and profile.merged_into is null and profile.erasure_id is null
-    `)
-  )?.holds ?? false;
+): Promise<Set<string>> => {
+  const rows = await tx.any(sql.type(Holder)`
+    select profile.profile_id
+    from unnest(${sql.array([...profileIds], 'uuid')}) as asked (profile_id)
+    cross join lateral (
+      select project_id, profile_id, email, traits, tags from profiles.profiles as found
+      where found.project_id = ${projectId} and found.profile_id = asked.profile_id
+      and found.merged_into is null and found.erasure_id is null
+      limit 1
+    ) as profile
+    where ${holds}
+  `);
+  return new Set(rows.map(({ profile_id }) => profile_id));
+};
 
 const Counter = z.strictObject({
   condition_id: z.uuid(),

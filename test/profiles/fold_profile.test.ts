@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
-import { foldProfile } from '../../src/profiles/queries.ts';
+import { foldProfile } from '../../src/profiles/trait_queries.ts';
 import { connectTo, isSettled, untilWaiting } from '../base/connections.ts';
 import { testDatabase } from '../support/database.ts';
 import { newPerson, profileOf, tell, withSecondIdentity } from './people.ts';
