@@ -797,7 +797,7 @@ create table automations.runs (
 -- of a person: test_recipient
 create index runs_by_automation on automations.runs using btree (project_id, automation_id, run_id);
 create index runs_by_identity on automations.runs using btree (project_id, identity_id, run_id);
-create index runs_by_turn_and_cause on automations.runs using btree (project_id, goes_first, ((not (source is distinct from 'browser'::text))), wake_at) where (status = 'active'::text);
+create index runs_by_turn_and_cause on automations.runs using btree (project_id, goes_first, coalesce((source = 'browser'::text), false), wake_at) where (status = 'active'::text);
 create index runs_by_wake on automations.runs using btree (wake_at) where (status = 'active'::text);
 create index runs_failed on automations.runs using btree (project_id, automation_id, run_id) where (status = 'failed'::text);
 create index runs_in_test on automations.runs using btree (project_id, automation_id, run_id) where ((status = any (array['active'::text, 'paused'::text])) and is_test);

@@ -6,7 +6,7 @@ export const up = (pgm: MigrationBuilder): void => {
   // A build that was interrupted leaves an invalid index under this name.
   pgm.sql('drop index concurrently if exists automations.runs_by_turn_and_cause');
   pgm.sql(`create index concurrently runs_by_turn_and_cause
-    on automations.runs (project_id, goes_first, (source is not distinct from 'browser'), wake_at)
+    on automations.runs (project_id, goes_first, (coalesce(source = 'browser', false)), wake_at)
     where status = 'active'`);
   pgm.sql('drop index concurrently if exists automations.runs_by_turn');
 };

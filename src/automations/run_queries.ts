@@ -104,7 +104,7 @@ const Due = z.strictObject({
 const PER_OTHER = 3;
 
 /** Whether an event of a page caused a run: an expression of the index `runs_by_turn_and_cause`. */
-export const isRunOfPage = sql.fragment`(source is not distinct from 'browser')`;
+export const isRunOfPage = sql.fragment`(coalesce(source = 'browser', false))`;
 
 /**
  * Returns runs that are due, each with its identity: people are locked before their runs. What an event has just
