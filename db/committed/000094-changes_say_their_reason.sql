@@ -1,5 +1,5 @@
 --! Previous: sha1:4fd53dd5c60a5a6536be6ce51646a4bd4e0de78a
---! Hash: sha1:6c5eae98eaea4b7b7cbbf60c96fd95e41edcd197
+--! Hash: sha1:4ad88cc188b9c57b8d93d160dc11e912a7ae9ecf
 --! Message: changes_say_their_reason
 
 -- A note of a changed person says why: a link, the undo of a link, or late events. Without a reason something was fresh.
@@ -7,13 +7,13 @@ alter table profiles.changes add column if not exists reason jsonb;
 select base.declare_columns('profiles.changes', '{}', '{}', '{reason}');
 drop function if exists profiles.note_changes(uuid, uuid[], text);
 --! Included profiles/note_changes.sql
--- Notes that people changed, where anybody watches them (profiles.watches); else it is a look at one row.
+-- Notes that people changed, if the project has a watch (profiles.watches). Without one it reads a single row.
 --
--- Asked after the change, under its locks. Who finds that nobody watches holds the row in a way that does not
--- block the one that begins to watch, and that one waits for these holders before it reads people: so each change is
--- noted, or seen. A change that finds a watch holds nothing, so the wait ends. source: who caused the change, `server`
--- or `browser`; null where that is not known. reasons: why each person changed, in the order of profile_ids; null where
--- something fresh happened to the person.
+-- Called after the change, under its locks. A transaction that finds no watch locks the row. That lock does not block
+-- the transaction that begins to watch, which waits for all such locks before it reads people. So each change is noted
+-- or seen. A transaction that finds a watch locks nothing, so that wait ends.
+-- source: the cause of the change, `server` or `browser`; null where that is not known. reasons: why each person
+-- changed, in the order of profile_ids; null where something fresh happened to the person.
 create or replace function profiles.note_changes(
   project_id  uuid,
   profile_ids uuid[],
@@ -97,13 +97,13 @@ $$;
 drop function if exists profiles.fold_profile(uuid, uuid, timestamptz, text);
 --! Included profiles/fold_profile.sql
 -- Rewrites a profile from what its identities were told: same inputs in any order, same profile.
--- Those that are being erased say nothing any more, to whomever they were linked meanwhile.
+-- An identity that is being erased counts for nothing any more, whatever profile it was linked to meanwhile.
 --
 -- Per trait the winner is the server over a publishable key, then the later set_at, then the
 -- greater value as text, byte by byte. A null value removes the trait. Writes nothing when nothing changed.
 -- Keeps the names of the traits that only browsers asserted, of which a server that says the same value takes one.
--- The identities are read under the profile's lock: whoever links or undoes folds again after us.
--- Returns the address before and after. source: who caused it, `server` or `browser`; null where that is not known.
+-- The identities are read under the profile's lock: a link or an undo that waits for it folds the profile again.
+-- Returns the address before and after. source: its cause, `server` or `browser`; null where that is not known.
 -- reason: why, as profiles.note_changes stores it.
 create or replace function profiles.fold_profile(
   project_id uuid,
@@ -165,9 +165,9 @@ drop function if exists profiles.make_profiles(uuid, uuid[], integer);
 --! Included profiles/make_profiles.sql
 -- Makes the profiles of identities that were just made.
 --
--- With erased_before: unless somebody was erased since the caller's transaction read that number. The
--- identities may then be of events that are gone, so the transaction has to begin again from its start. reasons: why
--- each was made, as profiles.note_changes stores them.
+-- erased_before: the number of erased people that the caller's transaction has read. If a person was erased since, it
+-- fails: the identities may be of events that are gone, so the transaction has to begin again from its start.
+-- reasons: why each profile is made, as profiles.note_changes stores them.
 create or replace function profiles.make_profiles(
   project_id    uuid,
   profile_ids   uuid[],
@@ -185,7 +185,7 @@ begin
   where counted.project_id = make_profiles.project_id;
 
   if coalesce(v_erased, 0) <> make_profiles.erased_before then
-    raise exception 'somebody was erased meanwhile' using errcode = 'serialization_failure';
+    raise exception 'a person was erased meanwhile' using errcode = 'serialization_failure';
   end if;
 
   insert into profiles.profiles (project_id, profile_id, created_at, updated_at)

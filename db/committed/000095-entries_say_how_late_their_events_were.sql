@@ -1,5 +1,5 @@
---! Previous: sha1:6c5eae98eaea4b7b7cbbf60c96fd95e41edcd197
---! Hash: sha1:93010d6442a9541d3e48ae17e29d191b3fb46260
+--! Previous: sha1:4ad88cc188b9c57b8d93d160dc11e912a7ae9ecf
+--! Hash: sha1:0bbbc718e60a68f3a2069f688a2a2fbcbe9aebd0
 --! Message: entries_say_how_late_their_events_were
 
 -- An entry of the history of segments says whether the undo of a link caused it, and how late the events were that did.

@@ -1,5 +1,5 @@
---! Previous: sha1:93010d6442a9541d3e48ae17e29d191b3fb46260
---! Hash: sha1:9a9e082470e02d6637959e2fc1dae77a3791ab29
+--! Previous: sha1:0bbbc718e60a68f3a2069f688a2a2fbcbe9aebd0
+--! Hash: sha1:8caa824a6068809ca0c8a8b0e2be849829460304
 --! Message: counters_say_how_late_their_events_were
 
 -- Counters say how late the events were that they count, and notes of counted people what late events added.
@@ -74,7 +74,7 @@ end;
 $$;
 --! EndIncluded segments/add_counters.sql
 --! Included segments/note_counted.sql
--- Notes the people of whom events were counted, with who sent them.
+-- Notes the people with a counted event, and the source of the events.
 --
 -- The note of a person with late events has a reason: what was counted of those, by identity, condition and day. So the
 -- evaluation can tell which memberships change only because of them. is_alone: every event of the person was late.
@@ -155,8 +155,8 @@ $$;
 --! EndIncluded segments/note_counted.sql
 drop function if exists segments.count_events(uuid, uuid[]);
 --! Included segments/count_events.sql
--- Counts the events of some flushes for the conditions that ask for them, and notes the people of whom something was
--- counted. Returns whether people are to be evaluated.
+-- Counts the events of some flushes for the conditions that ask for them, and notes the people with a counted
+-- event. Returns whether people are to be evaluated.
 --
 -- Belongs into the transaction that processes the flushes. A condition whose past is still being counted takes
 -- here only what fill_counters has passed already. Such conditions are locked by one transaction at a time, which
@@ -202,14 +202,14 @@ begin
         coalesce(event.external_id, event.anonymous_id) as value, condition.condition_id,
         case when condition.is_daily then (event.occurred_at at time zone 'UTC')::date else 'epoch'::date end as day,
         count(*) as count, min(event.occurred_at) as first_at, max(event.occurred_at) as last_at,
-        bool_and(event.source = 'server') as is_by_server, min(event.received_at - event.occurred_at) as lag,
-        count(*) filter (where event.received_at - event.occurred_at > v_late_after) as late_count,
-        min(event.occurred_at) filter (where event.received_at - event.occurred_at > v_late_after) as late_first_at,
-        max(event.occurred_at) filter (where event.received_at - event.occurred_at > v_late_after) as late_last_at,
-        min(event.received_at - event.occurred_at)
-          filter (where event.received_at - event.occurred_at > v_late_after) as late_lag
+        bool_and(event.source = 'server') as is_by_server, min(arrival.lag) as lag,
+        count(*) filter (where arrival.lag > v_late_after) as late_count,
+        min(event.occurred_at) filter (where arrival.lag > v_late_after) as late_first_at,
+        max(event.occurred_at) filter (where arrival.lag > v_late_after) as late_last_at,
+        min(arrival.lag) filter (where arrival.lag > v_late_after) as late_lag
       from ingest.pending_events(project_id => count_events.project_id, flush_ids => count_events.flush_ids) as event
       join segments.conditions as condition on condition.event_name = event.name
+      cross join lateral (select event.received_at - event.occurred_at as lag) as arrival
       where condition.project_id = count_events.project_id and event.name = any (v_names)
       and ingest.counts(event.name, event.source)
       and condition.status <> 'unused' and event.event_id <= condition.filled_to
@@ -232,8 +232,8 @@ $$;
 -- Counts the next events of the past for the conditions that are furthest behind; answers whether there are more.
 --
 -- Events are read in the order of their ids. Those that wait to be processed are left out: they are counted when
--- they are, since the conditions have passed them by then (count_events). Nobody processes events of the project
--- between our look at them and our commit, because the conditions are ours alone.
+-- they are, since the conditions have passed them by then (count_events). No other transaction
+-- processes events of the project between this read of them and the commit, because this one locks the conditions.
 create or replace function segments.fill_counters(project_id uuid, events_max integer)
 returns boolean
 language plpgsql volatile

@@ -1,5 +1,5 @@
---! Previous: sha1:9a9e082470e02d6637959e2fc1dae77a3791ab29
---! Hash: sha1:c8a8a4525b0a2056ac5a62007fec2eca8a7f1898
+--! Previous: sha1:8caa824a6068809ca0c8a8b0e2be849829460304
+--! Hash: sha1:4979028f127d1e9716d7ebd8c742822d8ccfd515
 --! Message: postponed_people_keep_their_notes
 
 -- A person who cannot be evaluated is evaluated again with the notes of the changes that the evaluation was for.

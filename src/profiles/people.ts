@@ -28,7 +28,7 @@ export const seePeople = async (
   reasonOf?: (profileId: string) => ChangeReason | null,
 ): Promise<Person[]> => {
   const made = people.filter((person) => person.is_new).map((person) => person.profile_id);
-  // Also without new people: another transaction may have made a person anew of whom something was left out here.
+  // Also without new people: one may have been erased since, and made anew by another transaction.
   if (made.length > 0 || erasedBefore !== null)
     await insertProfiles(scope, made, erasedBefore, reasonOf);
   return people.filter((person) => !person.is_erasing);

@@ -1,5 +1,5 @@
-// The service in processes of its own: an import of old events sends no email, whoever is merged meanwhile, and neither
-// does the undo of a merge.
+// The service in processes of its own. An import of old events sends no email, also with merges before, during and
+// after it. Neither does the undo of a merge.
 import { beforeAll, expect, test } from 'vitest';
 import * as automations from '../../src/automations/automations.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 const showsWords = ({ raw }: Pick<Moment, 'raw'>): boolean => raw?.includes(WORDS) === true;
 
-/** Makes people whom a server knows, with words of a page. */
+/** Makes people with an address of a server and words of a page. */
 const makePeople = async (count: number): Promise<string[]> => {
   const name = `known-${crypto.randomUUID().slice(0, 8)}`;
   const ids = Array.from({ length: count }, (_, at) => `${name}-${at}`);

@@ -36,7 +36,7 @@ test('with a number from before an erase the transaction is told to begin again'
       `select profiles.make_profiles(project_id => '${projectId}', profile_ids => array['${newId()}'::uuid],
         erased_before => ${before})`,
     );
-  expect(await make('0')).toBe('somebody was erased meanwhile');
+  expect(await make('0')).toBe('a person was erased meanwhile');
   expect([await make('1'), await make('null')]).toEqual(['', '']);
   await inProject(database.deps, projectId, async (scope) => {
     expect(await countErased(scope)).toBe(1);

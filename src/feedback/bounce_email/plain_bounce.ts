@@ -8,7 +8,7 @@ import { readReturned, splitText } from './returned.ts';
 /** Who sends bounces: a sender with such a name, or with none (RFC 5321 §4.5.5). */
 const MAILER =
   /(?:mailer[-_.]?daemon|mail[-_.]?daemon|post[-_.]?master|mail delivery (?:sub)?system|ndr administrator)/i;
-const NOBODY = /^\s{0,8}<\s{0,8}>\s{0,8}$/;
+const EMPTY_SENDER = /^\s{0,8}<\s{0,8}>\s{0,8}$/;
 
 /**
  * Words of bounces outside of the standards: qmail and its heirs, Exim, sendmail, Postfix, Exchange, Domino, Gmail,
@@ -63,8 +63,8 @@ const SUBJECT_CHARS_MAX = 300;
 
 const isFromMailer = (email: Parts): boolean =>
   MAILER.test(headerOf(email, 'from').slice(0, SUBJECT_CHARS_MAX)) ||
-  NOBODY.test(headerOf(email, 'from')) ||
-  NOBODY.test(headerOf(email, 'return-path')) ||
+  EMPTY_SENDER.test(headerOf(email, 'from')) ||
+  EMPTY_SENDER.test(headerOf(email, 'return-path')) ||
   email.headers.has('x-failed-recipients');
 
 const kindOf = (subject: string, words: string): Reported | null => {

@@ -122,7 +122,7 @@ export const SERVER_SAMPLES: readonly Sample[] = [
     ),
   },
   {
-    name: 'sendmail, from nobody and marked as automatic',
+    name: 'sendmail, with an empty sender and marked as automatic',
     says: 'bounced hard',
     raw: plain(
       {
