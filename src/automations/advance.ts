@@ -8,19 +8,16 @@ import { moveClaimed } from './commands/move_claimed.ts';
 import { readDefinitions } from './definitions.ts';
 import { openLive } from './live.ts';
 import { lockRecipients } from './recipients.ts';
-import { claimDueRuns, insertLog, isOver, listDueRuns, readClock } from './run_queries.ts';
-import type { DueRun, LogEntry } from './run_queries.ts';
-import { insertReader } from './segment_queries.ts';
+import { claimDueRuns, isOver, listDueRuns, readClock } from './run_queries.ts';
+import type { DueRun } from './run_queries.ts';
+import { saveWalks } from './save_walks.ts';
+import type { SavedWalk } from './save_walks.ts';
 import type { Definition } from './schema.ts';
-import type { Goal } from './step_schema.ts';
-import { endRuns, freezeRuns, keepWaiting, postponeRun } from './stand_queries.ts';
+import { freezeRuns, postponeRun } from './stand_queries.ts';
 import { holdPeople } from './trigger_queries.ts';
 import { Together } from './together.ts';
-import type { WalkedRun } from './together.ts';
 import { walk } from './walk.ts';
 import type { Walked } from './walk.ts';
-import { deleteWaits, insertWaits } from './wait_queries.ts';
-import type { NewWait } from './wait_queries.ts';
 
 /** How many due runs one transaction walks. */
 export const CLAIM_RUNS_MAX = 500;
@@ -30,9 +27,6 @@ export const FLUSH_RUNS_MAX = 50;
 /** How often a run that cannot be walked is tried before it is given up. */
 export const RUN_FAILURES_MAX = 10;
 
-/** How long any wait of a test is. */
-export const TEST_WAIT_SECONDS = 5;
-
 export type Advanced = { hints: Hint[]; isMore: boolean };
 
 /** Wakes a worker for the runs of a project that are due. */
@@ -41,87 +35,16 @@ export const advanceHint = (projectId: string): Hint => ({
   payload: { project_id: projectId },
 });
 
-type Stood = { run: WalkedRun; walked: Walked };
 type Done = { queuedFor: Set<string>; calledAt: Set<string>; isMore: boolean };
 
 const ARCHIVED: Walked = { log: [], stand: { kind: 'ended', outcome: 'archived' } };
 const ERASED: Walked = { log: [], stand: { kind: 'ended', outcome: 'erased' } };
 
-/** A test waits for seconds wherever others wait for days. */
-const compressed = (run: DueRun, until: Date, now: Date): Date => {
-  const soon = new Date(now.getTime() + TEST_WAIT_SECONDS * 1_000);
-  return run.is_test && until > soon ? soon : until;
-};
-
-/** Whoever tries an automation wants to see its mail now: nobody is disturbed by it, and nobody has had too many. */
+/** A test of an automation sends its email now: no quiet hours and no frequency cap. */
 const asTried = (definition: Definition): Definition => ({
   ...definition,
   settings: { ...definition.settings, quiet_hours: null, frequency_cap: null },
 });
-
-const toLog = ({ run, walked }: Stood): LogEntry[] =>
-  walked.log.map(({ stepId, decision, detail }, at) => ({
-    runId: run.run_id,
-    entry: run.entries + at,
-    stepId,
-    decision,
-    detail,
-  }));
-
-const toAwaited = (goal: Goal) =>
-  'segment_id' in goal
-    ? { event: null, segmentId: goal.segment_id }
-    : { event: goal.event, segmentId: null };
-
-/** What may wake a run before its time. */
-const waitsOf = ({ run, walked }: Stood): NewWait[] => {
-  if (walked.stand.kind === 'ended') return [];
-  const { run_id: runId, identity_id: identityId } = run;
-  const { goal } = run.definition.settings;
-  const own = walked.stand.for;
-  const of = { runId, identityId };
-  return [
-    ...(own ? [{ ...of, forWhat: 'step' as const, event: own.event, segmentId: null }] : []),
-    ...(goal ? [{ ...of, forWhat: 'goal' as const, ...toAwaited(goal) }] : []),
-  ];
-};
-
-/**
- * Keeps where runs are. One that begins to wait for an event looks once more after the commit: an event that was
- * processed before it has not woken the run, and one that was stored after we looked was not seen by us.
- */
-const keep = async (scope: Scope, stood: readonly Stood[], now: Date): Promise<boolean> => {
-  await insertLog(scope, stood.flatMap(toLog));
-  await endRuns(
-    scope,
-    stood.flatMap(({ run, walked: { stand } }) =>
-      stand.kind === 'ended' ? [{ runId: run.run_id, outcome: stand.outcome }] : [],
-    ),
-  );
-  await deleteWaits(
-    scope,
-    stood.flatMap(({ run, walked: { stand } }) =>
-      stand.kind === 'waiting' && stand.stepId !== run.step_id ? [run.run_id] : [],
-    ),
-    'step',
-  );
-  const waits = stood.flatMap(waitsOf);
-  // From the commit on somebody reads who comes into segments: before it, the second look sees.
-  if (waits.some(({ segmentId }) => segmentId !== null)) await insertReader(scope);
-  const isNew = await insertWaits(scope, waits);
-  await keepWaiting(
-    scope,
-    stood.flatMap(({ run, walked: { stand } }) => {
-      if (stand.kind === 'ended') return [];
-      const until = compressed(run, stand.until, now);
-      const looksAgain = isNew.has(run.run_id);
-      const wakeAt = looksAgain ? now : until;
-      const goesFirst = looksAgain && run.goes_first;
-      return [{ runId: run.run_id, stepId: stand.stepId, until, wakeAt, goesFirst }];
-    }),
-  );
-  return isNew.size > 0;
-};
 
 /**
  * Whether what a run is due for may have been done before a backup was restored: the backup had it, or the event
@@ -149,7 +72,7 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): P
   const queuedFor = new Set<string>();
   const calledAt = new Set<string>();
   const skipped: delivery.Skip[] = [];
-  const stood: Stood[] = [];
+  const stood: SavedWalk[] = [];
   for (const one of due) {
     const said = definitionOf(one);
     const run = { ...one, definition: one.is_test ? asTried(said) : said };
@@ -164,7 +87,7 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): P
       stood.push({ run, walked: await walk(run, { now, dueAt, isRestored, ...live }) });
     }
   }
-  const isMore = await keep(scope, stood, now);
+  const isMore = await saveWalks(scope, stood, now);
   await delivery.observeSkips(scope, skipped);
   return { queuedFor, calledAt, isMore };
 };
@@ -175,6 +98,7 @@ const walkWhatGoes = async (
   runs: readonly DueRun[],
   profileOf: Held,
 ): Promise<Done[]> => {
+  // What fails here fails again in the walk that meets it, which reports it.
   await attempt(scope, (inner) => lockRecipients(inner, runs, profileOf));
   const together = await attempt(scope, (inner) => walkAll(inner, runs, profileOf));
   if (together.kind === 'done') return [together.value];
@@ -202,6 +126,7 @@ export const advance = async (
   const runsMax = isFirstOnly ? FLUSH_RUNS_MAX : CLAIM_RUNS_MAX;
   const due = await listDueRuns(scope, { runsMax, isFirstOnly });
   if (due.length === 0) return { hints: [], isMore: false };
+  // People first: the transaction that processes their events locks them before it wakes their runs.
   const profileOf = await profiles.holdProfiles(
     scope,
     due.map(({ identity_id }) => identity_id),

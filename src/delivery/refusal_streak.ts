@@ -20,7 +20,8 @@ type Judged = {
   /** Whether the message shows what only a browser asserted. */
   showsAsserted: boolean;
 };
-type Shown = Pick<Judged, 'showsAsserted' | 'isOfPage'>;
+/** Whether an email shows words of a page, and whether a page caused it. */
+type AssertedWords = Pick<Judged, 'showsAsserted' | 'isOfPage'>;
 type Rejected = SendOutcome & { kind: 'rejected' };
 type Deferred = SendOutcome & { kind: 'deferred' };
 
@@ -54,7 +55,10 @@ const isOfSend = (outcome: Deferred, { isUnconfirmed, isOfPage }: Judged): boole
  * and holds no email with words; only the answer to that one counts. A temporary answer to an email that a page caused
  * is judged by `isOfSend`.
  */
-const isOfWords = (outcome: Rejected | Deferred, { showsAsserted, isOfPage }: Shown): boolean => {
+const isOfWords = (
+  outcome: Rejected | Deferred,
+  { showsAsserted, isOfPage }: AssertedWords,
+): boolean => {
   if (!showsAsserted) return false;
   return outcome.kind === 'rejected'
     ? outcome.bounce === undefined && outcome.reason !== 'recipient_refused'
@@ -65,11 +69,18 @@ const isOfWords = (outcome: Rejected | Deferred, { showsAsserted, isOfPage }: Sh
  * Whether an outcome gives reason to suspect words that a page asserted in email that no page caused. Such email shows
  * none of them for a time then (`noteWords`).
  */
-export const makesSuspectWords = (outcome: SendOutcome, judged: Shown): boolean =>
+export const makesSuspectWords = (outcome: SendOutcome, judged: AssertedWords): boolean =>
   judged.showsAsserted &&
   !judged.isOfPage &&
   (outcome.kind === 'unknown' ||
     (outcome.kind === 'deferred' && outcome.reason === 'asserted_refused'));
+
+/** Returns a deferral in place of an outcome, with the same answer of the provider. */
+const deferFor = (
+  { reply }: Rejected | Deferred,
+  reason: Deferred['reason'],
+  waits: Deferred['waits'],
+): SendOutcome => ({ kind: 'deferred', reason, waits, ...(reply ? { reply } : {}) });
 
 /** One refusal again and again, for different recipients. */
 class Streak {
@@ -146,11 +157,7 @@ export class RefusalStreak {
   judge(outcome: SendOutcome, judged: Judged): SendOutcome {
     if (outcome.kind === 'accepted') this.reset();
     if (outcome.kind !== 'rejected' && outcome.kind !== 'deferred') return outcome;
-    if (isOfWords(outcome, judged)) {
-      const { reply } = outcome;
-      const answer = reply ? { reply } : {};
-      return { kind: 'deferred', reason: 'asserted_refused', waits: 'send', ...answer };
-    }
+    if (isOfWords(outcome, judged)) return deferFor(outcome, 'asserted_refused', 'send');
     if (outcome.kind === 'rejected') return this.#count(outcome, judged);
     if (isOfSend(outcome, judged)) return { ...outcome, waits: 'send' };
     return isSuspicious(outcome) ? this.#believe(outcome, judged.recipient) : outcome;
@@ -158,12 +165,9 @@ export class RefusalStreak {
 
   #count(outcome: Rejected, judged: Judged): SendOutcome {
     const { recipient, isOfPage } = judged;
-    const { reply } = outcome;
-    const answer = reply ? { reply } : {};
     const streak = isOfPage ? this.#ofPages : this.#streak;
     if (!streak.isTooLong(outcome, recipient)) return outcome;
-    const waits = isOfPage ? 'send' : 'hold';
-    return { kind: 'deferred', reason: 'identical_refusals', waits, ...answer };
+    return deferFor(outcome, 'identical_refusals', isOfPage ? 'send' : 'hold');
   }
 
   /** The send alone waits, unless the answer before was about the account as well, beside another recipient. */

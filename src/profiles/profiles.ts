@@ -34,7 +34,7 @@ export {
   unwatch,
   watch,
 } from './watch_queries.ts';
-export type { Noted } from './watch_queries.ts';
+export type { ChangeNotes } from './watch_queries.ts';
 export { AliasInput, IdentifyInput, ProfileRef, readExternalId, workOf } from './schema.ts';
 export type { TraitChange } from './people.ts';
 export { checkTraits } from './traits.ts';

@@ -31,17 +31,17 @@ const Changed = z.strictObject({
   reasons: z.array(z.json()).nullable(),
 });
 /** Who caused the changes of a person, where that is known, and why each was made; null stands for something fresh. */
-export type Noted = {
+export type ChangeNotes = {
   source: z.output<typeof Changed>['source'];
   reasons: readonly z.core.util.JSONType[];
 };
-const FRESH: Noted['reasons'] = [null];
+const FRESH: ChangeNotes['reasons'] = [null];
 
 /** Takes the oldest notes of changed people, so many at most. Returns each person once. */
 export const takeChanges = async (
   { tx, projectId }: Scope,
   changesMax: number,
-): Promise<Map<string, Noted>> => {
+): Promise<Map<string, ChangeNotes>> => {
   const rows = await tx.any(sql.type(Changed)`
     select profile_id, source, is_fresh, reasons
     from profiles.take_changes(project_id => ${projectId}, changes_max => ${changesMax})
@@ -65,7 +65,7 @@ const Note = z.strictObject({
 export const takeChangesOf = async (
   { tx, projectId }: Scope,
   profileIds: readonly string[],
-): Promise<Map<string, Noted>> => {
+): Promise<Map<string, ChangeNotes>> => {
   const notes = await tx.any(sql.type(Note)`
     select noted_at::text, change_id, profile_id, reason from profiles.changes
     where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
@@ -100,7 +100,7 @@ const Pending = z.strictObject({ profile_id: z.uuid(), reasons: z.array(z.json()
 export const listPendingReasons = async (
   { tx, projectId }: Scope,
   profileIds: readonly string[],
-): Promise<Map<string, Noted['reasons']>> => {
+): Promise<Map<string, ChangeNotes['reasons']>> => {
   const rows = await tx.any(sql.type(Pending)`
     select profile_id, jsonb_agg(reason) as reasons from profiles.changes
     where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})

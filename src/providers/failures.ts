@@ -127,7 +127,7 @@ export const explanations = {
   },
   asserted_refused: {
     cause:
-      'The provider refused the email, which showed values that only a browser asserted. They may be the cause.',
+      'The provider did not take the email, which showed values that only a browser asserted. They may be the cause.',
     fix: 'You need not act: Trunkline sends it again without these values.',
   },
   recipient_refused: {

@@ -2,6 +2,7 @@ import type { HttpsAnswer, HttpsFailure } from '../base/https.ts';
 import { readRetryAfter } from '../base/retry_after.ts';
 import { classifyHttpAnswer } from './answers/answers.ts';
 import type { AnswerMeaning } from './answers/answers.ts';
+import { afterText } from './outcome.ts';
 import type { Deferral, RefusedOutcome, SendOutcome } from './outcome.ts';
 import { outcomeOf } from './outcome_of.ts';
 import { toReply } from './reply.ts';
@@ -77,7 +78,5 @@ export const refusalOf = (answer: HttpsAnswer, parts: Parts): SendOutcome => {
   // Only a receiver's code says that a mailbox does not exist: an API may mean a field of the request.
   const outcome = withoutBounce(outcomeOf(classified, { text: body, status }));
   // A request carries the text: any answer to it may be about that.
-  return outcome.kind === 'deferred'
-    ? { ...outcome, isOfText: true, reply }
-    : { ...outcome, reply };
+  return { ...afterText(outcome), reply };
 };

@@ -105,6 +105,10 @@ export const deferred = (
   ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
 });
 
+/** Marks an answer as said after the text of the message, which may be its cause. Only a deferral can be about that. */
+export const afterText = (outcome: RefusedOutcome): RefusedOutcome =>
+  outcome.kind === 'deferred' ? { ...outcome, isOfText: true } : outcome;
+
 export const rejected = (reason: FailureReason): RefusedOutcome => ({ kind: 'rejected', reason });
 
 /** Never taken, because of the mailbox: equal to a bounce that a webhook reports. */

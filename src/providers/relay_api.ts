@@ -4,7 +4,7 @@ import type { Exchange, HttpsAnswer, HttpsConnection } from '../base/https.ts';
 import type { TraceHeader } from '../base/traceparent.ts';
 import { classifySmtpReply } from './answers/answers.ts';
 import { readJson, reasonOf, refusalOf, waitsOf } from './http_answers.ts';
-import { BAD_ADDRESS, bounced, deferred } from './outcome.ts';
+import { BAD_ADDRESS, afterText, bounced, deferred } from './outcome.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
 import { outcomeOf } from './outcome_of.ts';
 import { toReply } from './reply.ts';
@@ -90,8 +90,8 @@ const isBadRecipient = ({ status }: HttpsAnswer, read: Answer): boolean => {
 const ofReceiver = (failures: string, { from, to, secrets }: Parties): SendOutcome => {
   const classified = classifySmtpReply({ reply: failures, phase: 'rcpt', from, to });
   const outcome = outcomeOf(classified, { text: failures });
-  const ofText = outcome.kind === 'deferred' ? ({ isOfOne: true, isOfText: true } as const) : {};
-  return { ...outcome, ...ofText, reply: toReply(failures, { to, secrets }) };
+  const ofOne = outcome.kind === 'deferred' ? { isOfOne: true as const } : {};
+  return { ...afterText(outcome), ...ofOne, reply: toReply(failures, { to, secrets }) };
 };
 
 /** Errors inside a 200 mean what they mean with this status. */

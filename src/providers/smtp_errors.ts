@@ -1,7 +1,7 @@
 import { classifySmtpReply } from './answers/answers.ts';
 import type { SmtpPhase } from './answers/answers.ts';
 import { isCertificateCode } from '../base/tls_errors.ts';
-import { deferred } from './outcome.ts';
+import { afterText, deferred } from './outcome.ts';
 import type { FailureReason, RefusedOutcome, SendOutcome } from './outcome.ts';
 import { outcomeOf } from './outcome_of.ts';
 import { toReply } from './reply.ts';
@@ -78,7 +78,7 @@ const NOT_IMPLEMENTED: readonly number[] = [502, 504];
 /** The outcome as far as it may be believed in its phase. */
 const believe = (outcome: RefusedOutcome, phase: SmtpPhase, code: number): RefusedOutcome => {
   if (outcome.kind !== 'deferred') return outcome;
-  if (phase === 'body') return { ...outcome, isOfOne: true, isOfText: true };
+  if (phase === 'body') return afterText({ ...outcome, isOfOne: true });
   if (OF_ONE.includes(phase)) return { ...outcome, isOfOne: true };
   const isGeneral = outcome.waits === 'park' || outcome.waits === 'hold';
   if (!BEFORE_LOGIN.includes(phase) || outcome.reason === 'tls_required' || code < REFUSED_MIN)

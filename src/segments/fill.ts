@@ -8,7 +8,6 @@ import { listImported } from './import_queries.ts';
 import { toDate } from './moments.ts';
 import { listInForce, listLatest } from './record_queries.ts';
 import type { Defined, Stand } from './record_queries.ts';
-import { readReasonsOf } from './reasons.ts';
 import { refresh } from './refresh.ts';
 import { refreshInParts } from './refresh_in_parts.ts';
 import type { Failed } from './refresh_in_parts.ts';
@@ -69,15 +68,9 @@ const lookFirst = async (
   profileIds: readonly string[],
   { all, today }: { all: readonly Defined[]; today: number },
 ): Promise<void> => {
-  const changed = await profiles.takeChangesOf(scope, profileIds);
-  const reasons = readReasonsOf(changed);
-  if (changed.size > 0)
-    await refresh(scope, [...changed.keys()], all, {
-      today,
-      cause: 'change',
-      isAll: true,
-      reasons,
-    });
+  const notes = await profiles.takeChangesOf(scope, profileIds);
+  if (notes.size > 0)
+    await refresh(scope, [...notes.keys()], all, { today, cause: 'change', isAll: true, notes });
   const due = await listDueWakesOf(scope, toDate(today), profileIds);
   if (due.length > 0) await refresh(scope, due, all, { today, cause: 'time', isAll: true });
 };

@@ -1,27 +1,20 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { Moment } from './reasons.ts';
+import { CountedEvents } from './reasons.ts';
 
-const OwnCounter = z.strictObject({
+const OwnCounter = CountedEvents.extend({
   own_profile_id: z.uuid(),
-  identity_id: z.uuid(),
-  condition_id: z.uuid(),
-  day: z.int(),
-  count: z.int(),
-  first_at: Moment,
-  last_at: Moment,
   lag_ms: z.int().nullable(),
 });
 /** A counter of a person, with whose identity it is. Its lag is the shortest of its events, where that is known. */
 export type OwnCounter = z.output<typeof OwnCounter>;
 
-const Evaluated = z.strictObject({
+const EvaluatedPerson = z.strictObject({
   profile_id: z.uuid(),
   counters: z.array(OwnCounter),
   reasons: z.array(z.json()),
 });
-export type Evaluated = z.output<typeof Evaluated>;
 
 /**
  * Lists what was counted of some profiles for some conditions, over all of their identities, and why those people
@@ -32,7 +25,7 @@ export const listEvaluated = (
   profileIds: readonly string[],
   conditionIds: readonly string[],
 ) =>
-  tx.any(sql.type(Evaluated)`
+  tx.any(sql.type(EvaluatedPerson)`
     select wanted.profile_id, coalesce(counted.counters, '[]') as counters, coalesce(noted.reasons, '[]') as reasons
     from unnest(${sql.array([...profileIds], 'uuid')}) as wanted (profile_id)
     cross join lateral (

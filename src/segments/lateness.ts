@@ -1,6 +1,7 @@
 import type { Scope } from '../base/db.ts';
 import { LATE_AFTER_MS } from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
+import type { ChangeNotes } from '../profiles/profiles.ts';
 import { listCounted, listUsed } from './conditions.ts';
 import { evaluate } from './evaluate.ts';
 import type { Counter } from './evaluate.ts';
@@ -8,13 +9,13 @@ import { listEvaluated } from './late_queries.ts';
 import type { OwnCounter } from './late_queries.ts';
 import { listMemberships } from './member_queries.ts';
 import type { Cause, Change, Entry } from './member_queries.ts';
-import { addPending } from './reasons.ts';
+import { addPending, readReasonsOf } from './reasons.ts';
 import type { LateCount, Reasons } from './reasons.ts';
 import type { Definition } from './schema.ts';
 
 type Defined = Pick<Change, 'segment_id' | 'version'> & { definition: Definition };
 /** A definition, the conditions that are counted for it, and the segments that it asks about. */
-type Asked = { definition: Definition; conditionIds: string[]; usedIds: string[] };
+type DefinitionUse = { definition: Definition; conditionIds: string[]; usedIds: string[] };
 
 const keyOf = ({ segment_id, version }: Pick<Change, 'segment_id' | 'version'>): string =>
   `${segment_id}/${version}`;
@@ -39,9 +40,9 @@ const without = (counter: OwnCounter, late: readonly LateCount[]): OwnCounter | 
 };
 
 /** The counters of a person without late events, and the shortest lag of those for each condition. */
-type Reduced = { counters: Counter[]; lags: Map<string, number> };
+type FreshCounters = { counters: Counter[]; lags: Map<string, number> };
 
-const reduce = (counters: readonly OwnCounter[], { late, movedIds }: Reasons): Reduced => {
+const reduce = (counters: readonly OwnCounter[], { late, movedIds }: Reasons): FreshCounters => {
   const lags = new Map<string, number>();
   const note = (conditionId: string, lagMs: number): void => {
     lags.set(conditionId, Math.min(lagMs, lags.get(conditionId) ?? lagMs));
@@ -64,10 +65,10 @@ const reduce = (counters: readonly OwnCounter[], { late, movedIds }: Reasons): R
 };
 
 /** Memberships that late events changed: whether each would be one without them, and how late they were. */
-type Changed = Map<string, { isMember: boolean; lagMs: number }>;
+type LateChanges = Map<string, { isMember: boolean; lagMs: number }>;
 
 /** What is known of some people, with the late events. */
-type Known = {
+type PeopleData = {
   reasons: ReadonlyMap<string, Reasons>;
   rows: Map<string, profiles.ProfileRow>;
   counters: Map<string, OwnCounter[]>;
@@ -75,9 +76,9 @@ type Known = {
 };
 
 export type Evaluation = {
-  /** Why people are evaluated, by their profiles. */
-  reasons: ReadonlyMap<string, Reasons>;
-  /** The cause of changes of the others. */
+  /** The notes that people are evaluated for, by their profiles. */
+  notes: ReadonlyMap<string, ChangeNotes>;
+  /** The cause of changes of people without notes. */
   cause: Cause;
   today: number;
 };
@@ -91,7 +92,7 @@ export class Lateness {
   readonly #scope: Scope;
   readonly #evaluation: Evaluation;
   /** By people. */
-  readonly #changed = new Map<string, Changed>();
+  readonly #changed = new Map<string, LateChanges>();
 
   constructor(scope: Scope, evaluation: Evaluation) {
     this.#scope = scope;
@@ -125,17 +126,30 @@ export class Lateness {
    * those that were. The evaluation may have seen their effects. A fill asks for no reasons.
    */
   async #readReasons(changes: readonly Change[]): Promise<ReadonlyMap<string, Reasons>> {
-    const { cause, reasons } = this.#evaluation;
-    if (cause === 'fill' || changes.length === 0) return reasons;
     const ids = [...new Set(changes.map(({ profile_id }) => profile_id))];
-    return addPending(reasons, await profiles.listPendingReasons(this.#scope, ids));
+    if (this.#evaluation.cause === 'fill' || ids.length === 0)
+      return this.#reasonsOf(ids, new Map());
+    return this.#reasonsOf(ids, await profiles.listPendingReasons(this.#scope, ids));
+  }
+
+  /** Returns why some people changed, by the notes of the evaluation and those that are still to be taken. */
+  #reasonsOf(
+    ids: readonly string[],
+    pending: ReadonlyMap<string, ChangeNotes['reasons']>,
+  ): ReadonlyMap<string, Reasons> {
+    const { notes } = this.#evaluation;
+    const own = ids.flatMap((id): [string, ChangeNotes][] => {
+      const found = notes.get(id);
+      return found ? [[id, found]] : [];
+    });
+    return readReasonsOf(addPending(new Map(own), pending));
   }
 
   /** Returns how late the events were without which a change would not have happened; null where it would have. */
   #findLag(
     { profile_id: id, change }: Change,
-    { definition, conditionIds, usedIds }: Asked,
-    known: Known,
+    { definition, conditionIds, usedIds }: DefinitionUse,
+    known: PeopleData,
   ): number | null {
     const row = known.rows.get(id);
     const reasons = known.reasons.get(id);
@@ -150,7 +164,7 @@ export class Lateness {
       reasons.movedIds.size === 0 &&
       counters.length === 0 &&
       Object.keys(traits).length === 0;
-    const changed: Changed = this.#changed.get(id) ?? new Map();
+    const changed: LateChanges = this.#changed.get(id) ?? new Map();
     const relevant = [
       ...(isMadeLate ? [madeLagMs] : []),
       ...conditionIds.flatMap((one) => lags.get(one) ?? []),
@@ -168,29 +182,25 @@ export class Lateness {
   }
 
   #remember({ profile_id, segment_id, change }: Change, lagMs: number): void {
-    const changed: Changed = this.#changed.get(profile_id) ?? new Map();
+    const changed: LateChanges = this.#changed.get(profile_id) ?? new Map();
     changed.set(segment_id, { isMember: change === 'left', lagMs });
     this.#changed.set(profile_id, changed);
   }
 
   async #read(
     changes: readonly Change[],
-    asked: readonly Asked[],
+    asked: readonly DefinitionUse[],
     reasonsOf: ReadonlyMap<string, Reasons>,
-  ): Promise<Known> {
-    const suspects = new Set(changes.map(({ profile_id }) => profile_id));
-    const ids = [...suspects];
+  ): Promise<PeopleData> {
     const unique = (all: readonly string[]) => [...new Set(all)];
+    const ids = unique(changes.map(({ profile_id }) => profile_id));
     const conditionIds = unique(asked.flatMap((one) => one.conditionIds));
     const usedIds = unique(asked.flatMap((one) => one.usedIds));
     const rows = await profiles.listRows(this.#scope, ids);
     const evaluated = await listEvaluated(this.#scope, ids, conditionIds);
     // Instead of what was noted a moment before: notes and counters have to be of one moment.
-    const { reasons: taken } = this.#evaluation;
-    const reasons = addPending(
-      new Map([...taken].filter(([id]) => suspects.has(id))),
-      new Map(evaluated.map((one) => [one.profile_id, one.reasons])),
-    );
+    const pending = new Map(evaluated.map((one) => [one.profile_id, one.reasons]));
+    const reasons = this.#reasonsOf(ids, pending);
     const memberships =
       usedIds.length === 0 ? [] : await listMemberships(this.#scope, ids, usedIds);
     const byPerson = Map.groupBy(memberships, ({ profile_id }) => profile_id);
@@ -207,7 +217,7 @@ export class Lateness {
   }
 }
 
-const askedBy = (defined: readonly Defined[]): Map<string, Asked> =>
+const askedBy = (defined: readonly Defined[]): Map<string, DefinitionUse> =>
   new Map(
     defined.map(({ definition, ...one }) => {
       const conditionIds = listCounted([definition]).map(({ conditionId }) => conditionId);

@@ -1,18 +1,22 @@
 import { z } from 'zod';
-import type { Noted } from '../profiles/profiles.ts';
+import type { ChangeNotes } from '../profiles/profiles.ts';
 
 /** A moment in a JSON document of Postgres. */
-export const Moment = z.string().transform((text) => new Date(text));
+const Moment = z.string().transform((text) => new Date(text));
 
-/** What late events added to one counter. */
-const LateCount = z.strictObject({
+/** Events of an identity that were counted for a condition, in a JSON document of Postgres. */
+export const CountedEvents = z.strictObject({
   identity_id: z.uuid(),
   condition_id: z.uuid(),
-  /** Counted from 1970, as of the counter. */
+  /** Counted from 1970; of no meaning where the condition does not count by day. */
   day: z.int(),
   count: z.int(),
   first_at: Moment,
   last_at: Moment,
+});
+
+/** What late events added to one counter. */
+const LateCount = CountedEvents.extend({
   /** The shortest time between one of the events and its receipt. */
   lag_ms: z.int(),
 });
@@ -38,7 +42,7 @@ const Reason = z
 /** Why a person is evaluated. */
 export type Reasons = {
   /** Who caused the changes, where that is known. */
-  source: Noted['source'];
+  source: ChangeNotes['source'];
   /** Whether something happened that is neither late, nor a link, nor an undo. */
   isFresh: boolean;
   isUndo: boolean;
@@ -49,17 +53,8 @@ export type Reasons = {
   late: readonly LateCount[];
 };
 
-const NOTHING: Reasons = {
-  source: null,
-  isFresh: false,
-  isUndo: false,
-  madeLagMs: null,
-  movedIds: new Set(),
-  late: [],
-};
-
 /** Reads why a person changed from the notes of the changes. */
-export const readReasons = ({ source, reasons: noted }: Noted): Reasons => {
+const readReasons = ({ source, reasons: noted }: ChangeNotes): Reasons => {
   const reasons = noted.map((reason) => (reason === null ? null : Reason.parse(reason)));
   const lags = reasons.flatMap((one) => (one?.kind === 'made' ? one.lag_ms : []));
   return {
@@ -72,7 +67,7 @@ export const readReasons = ({ source, reasons: noted }: Noted): Reasons => {
   };
 };
 
-type Source = Noted['source'];
+type Source = ChangeNotes['source'];
 
 /** Who caused changes together: a server all of them, or a browser any; null where that is not known. */
 const mergeSources = (one: Source, other: Source): Source => {
@@ -81,7 +76,7 @@ const mergeSources = (one: Source, other: Source): Source => {
 };
 
 /** Late events add up, and each other reason says the same however often it is noted. */
-const unique = (reasons: Noted['reasons']): Noted['reasons'] => {
+const unique = (reasons: ChangeNotes['reasons']): ChangeNotes['reasons'] => {
   const seen = new Set<string>();
   return reasons.filter((reason) => {
     if (Reason.parse(reason)?.kind === 'late') return true;
@@ -93,12 +88,12 @@ const unique = (reasons: Noted['reasons']): Noted['reasons'] => {
 };
 
 /** Adds to the notes of people those of an evaluation of them that failed. */
-export const mergeNoted = (
-  taken: ReadonlyMap<string, Noted>,
-  postponed: ReadonlyMap<string, Noted>,
-): Map<string, Noted> =>
+export const mergeNotes = (
+  taken: ReadonlyMap<string, ChangeNotes>,
+  postponed: ReadonlyMap<string, ChangeNotes>,
+): Map<string, ChangeNotes> =>
   new Map(
-    [...taken].map(([id, one]): [string, Noted] => {
+    [...taken].map(([id, one]): [string, ChangeNotes] => {
       const before = postponed.get(id);
       if (!before) return [id, one];
       const source = mergeSources(one.source, before.source);
@@ -107,31 +102,21 @@ export const mergeNoted = (
   );
 
 /**
- * Adds to why people are evaluated what is noted and not taken yet: the evaluation may see that as well. Of a person
- * without other reasons, nothing fresh is known.
+ * Adds to the notes of people what is noted and not taken yet: the evaluation may have seen that as well. A person
+ * without other notes has nothing fresh.
  */
 export const addPending = (
-  reasonsOf: ReadonlyMap<string, Reasons>,
-  pending: ReadonlyMap<string, Noted['reasons']>,
-): ReadonlyMap<string, Reasons> => {
-  if (pending.size === 0) return reasonsOf;
-  const all = new Map(reasonsOf);
-  for (const [id, noted] of pending) {
-    const more = readReasons({ source: null, reasons: noted });
-    const own = all.get(id) ?? NOTHING;
-    const lags = [own.madeLagMs, more.madeLagMs].filter((lag) => lag !== null);
-    all.set(id, {
-      source: own.source,
-      isFresh: own.isFresh || more.isFresh,
-      isUndo: own.isUndo || more.isUndo,
-      madeLagMs: lags.length === 0 ? null : Math.min(...lags),
-      movedIds: new Set([...own.movedIds, ...more.movedIds]),
-      late: [...own.late, ...more.late],
-    });
+  notes: ReadonlyMap<string, ChangeNotes>,
+  pending: ReadonlyMap<string, ChangeNotes['reasons']>,
+): ReadonlyMap<string, ChangeNotes> => {
+  const all = new Map(notes);
+  for (const [id, reasons] of pending) {
+    const own = notes.get(id);
+    all.set(id, { source: own?.source ?? null, reasons: [...(own?.reasons ?? []), ...reasons] });
   }
   return all;
 };
 
 /** Reads why people changed, by their profiles. */
-export const readReasonsOf = (noted: ReadonlyMap<string, Noted>): Map<string, Reasons> =>
+export const readReasonsOf = (noted: ReadonlyMap<string, ChangeNotes>): Map<string, Reasons> =>
   new Map([...noted].map(([id, one]) => [id, readReasons(one)]));

@@ -1,4 +1,5 @@
 import type { Scope } from '../base/db.ts';
+import type { ChangeNotes } from '../profiles/profiles.ts';
 import { compile, compileWakes } from './compile.ts';
 import { listUsed } from './conditions.ts';
 import { Lateness } from './lateness.ts';
@@ -11,7 +12,6 @@ import {
   listMemberships,
 } from './member_queries.ts';
 import type { Cause, Change, Entry } from './member_queries.ts';
-import type { Reasons } from './reasons.ts';
 import type { Defined } from './record_queries.ts';
 import { deleteWakes, keepWakes } from './wake_queries.ts';
 import type { Wake } from './wake_queries.ts';
@@ -125,13 +125,13 @@ const toWakes = async (scope: Scope, wakes: Map<string, string>): Promise<Wake[]
 
 type Refreshing = {
   today: number;
-  /** The cause of changes of people without `reasons`. */
+  /** The cause of changes of people without notes. */
   cause: Cause;
   isAll: boolean;
-  /** Why people are evaluated, by their profiles. */
-  reasons?: ReadonlyMap<string, Reasons>;
+  /** The notes that people are evaluated for, by their profiles. */
+  notes?: ReadonlyMap<string, ChangeNotes>;
 };
-const NO_REASONS: ReadonlyMap<string, Reasons> = new Map();
+const NO_NOTES: ReadonlyMap<string, ChangeNotes> = new Map();
 
 /**
  * Makes members of definitions whoever passes them, of some profiles, and of nobody else among these; writes
@@ -143,10 +143,10 @@ export const refresh = async (
   scope: Scope,
   profileIds: readonly string[],
   defined: readonly Defined[],
-  { today, cause, isAll, reasons = NO_REASONS }: Refreshing,
+  { today, cause, isAll, notes = NO_NOTES }: Refreshing,
 ): Promise<Change[]> => {
   const changed: Change[] = [];
-  const lateness = new Lateness(scope, { reasons, cause, today });
+  const lateness = new Lateness(scope, { notes, cause, today });
   const wakes = new Map<string, string>();
   for (const level of toLevels(defined)) {
     for (const some of chunksOf(level, ASKED_MAX)) {

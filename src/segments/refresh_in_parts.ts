@@ -1,7 +1,7 @@
 import { attempt } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import type { Deps } from '../base/deps.ts';
-import type { Noted } from '../profiles/profiles.ts';
+import type { ChangeNotes } from '../profiles/profiles.ts';
 import { holdProfiles } from './member_queries.ts';
 import { postponeWakes } from './wake_queries.ts';
 import type { Postponed } from './wake_queries.ts';
@@ -17,7 +17,7 @@ export type Failed = { profileId: string; error: unknown; retryAt: Date };
 type Refreshing = {
   now: Date;
   /** The notes that people are evaluated for, by their profiles. Who cannot be evaluated keeps them. */
-  noted?: ReadonlyMap<string, Noted>;
+  notes?: ReadonlyMap<string, ChangeNotes>;
   work: (scope: Scope, ids: readonly string[]) => Promise<unknown>;
 };
 
@@ -29,7 +29,7 @@ type Refreshing = {
 export const refreshInParts = async (
   scope: Scope,
   profileIds: readonly string[],
-  { now, noted = new Map(), work }: Refreshing,
+  { now, notes = new Map(), work }: Refreshing,
 ): Promise<{ count: number; failed: Failed[] }> => {
   const retryAt = new Date(now.getTime() + RETRY_MS);
   const failed: Failed[] = [];
@@ -50,7 +50,7 @@ export const refreshInParts = async (
   }
   await postpone(
     scope,
-    failed.map(({ profileId }) => ({ profileId, noted: noted.get(profileId) ?? null })),
+    failed.map(({ profileId }) => ({ profileId, noted: notes.get(profileId) ?? null })),
     retryAt,
   );
   return { count, failed };

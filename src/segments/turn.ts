@@ -19,7 +19,7 @@ import { fillNext, startFills } from './fill.ts';
 import { deleteOfSegment, deleteSegment } from './member_queries.ts';
 import { holdProject, listInForce, listLatest, listStands, setDue } from './record_queries.ts';
 import type { Stand } from './record_queries.ts';
-import { mergeNoted, readReasonsOf } from './reasons.ts';
+import { mergeNotes } from './reasons.ts';
 import { refresh } from './refresh.ts';
 import { logFailed, refreshInParts } from './refresh_in_parts.ts';
 import type { Failed } from './refresh_in_parts.ts';
@@ -39,7 +39,7 @@ const NO_ONE: Refreshed = { count: 0, failed: [] };
 const noteAgain = async (
   scope: Scope,
   left: readonly string[],
-  noted: ReadonlyMap<string, profiles.Noted>,
+  noted: ReadonlyMap<string, profiles.ChangeNotes>,
 ): Promise<void> => {
   for (const [source, ids] of Map.groupBy(left, (id) => noted.get(id)?.source ?? null)) {
     const notes = ids.flatMap((id) =>
@@ -61,13 +61,12 @@ const refreshChanged = async (scope: Scope, now: Date): Promise<Refreshed> => {
   const taken = await profiles.takeChanges(scope, REFRESH_PROFILES_MAX);
   if (taken.size === 0) return NO_ONE;
   const ids = [...taken.keys()];
-  const noted = mergeNoted(taken, await listPostponed(scope, ids));
-  const reasons = readReasonsOf(noted);
-  const how = { today: todayAt(now), cause: 'change', isAll: true, reasons } as const;
+  const notes = mergeNotes(taken, await listPostponed(scope, ids));
+  const how = { today: todayAt(now), cause: 'change', isAll: true, notes } as const;
   const defined = await listInForce(scope);
   const refreshed = await refreshInParts(scope, ids, {
     now,
-    noted,
+    notes,
     work: (inner, some) => refresh(inner, some, defined, how),
   });
   await noteAgain(scope, ids.slice(refreshed.count), taken);
@@ -77,15 +76,13 @@ const refreshChanged = async (scope: Scope, now: Date): Promise<Refreshed> => {
 /** Refreshes people who are due by time. Returns the same. */
 const refreshDue = async (scope: Scope, now: Date): Promise<Refreshed> => {
   if (!(await holdProject(scope))) return NO_ONE;
-  const ids = await listDueWakes(scope, now, REFRESH_PROFILES_MAX);
+  const { ids, notes } = await listDueWakes(scope, now, REFRESH_PROFILES_MAX);
   if (ids.length === 0) return NO_ONE;
-  const noted = await listPostponed(scope, ids);
-  const reasons = readReasonsOf(noted);
-  const how = { today: todayAt(now), cause: 'time', isAll: true, reasons } as const;
+  const how = { today: todayAt(now), cause: 'time', isAll: true, notes } as const;
   const defined = await listInForce(scope);
   return refreshInParts(scope, ids, {
     now,
-    noted,
+    notes,
     work: (inner, some) => refresh(inner, some, defined, how),
   });
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import type { Noted } from '../profiles/profiles.ts';
+import type { ChangeNotes } from '../profiles/profiles.ts';
 
 export type Wake = { profile_id: string; wake_on: string };
 
@@ -30,7 +30,7 @@ export const keepWakes = async (
 };
 
 /** A person who could not be evaluated, and the notes that the evaluation was for; null where only time has passed. */
-export type Postponed = { profileId: string; noted: Noted | null };
+export type Postponed = { profileId: string; noted: ChangeNotes | null };
 
 /**
  * Sets when people are evaluated next, in place of any moment that was set before, and keeps the notes that the
@@ -61,20 +61,18 @@ export const postponeWakes = async (
   `);
 };
 
-const Kept = z.strictObject({
-  profile_id: z.uuid(),
-  noted: z.strictObject({
-    source: z.enum(['server', 'browser']).nullable(),
-    reasons: z.array(z.json()),
-  }),
+const StoredNotes = z.strictObject({
+  source: z.enum(['server', 'browser']).nullable(),
+  reasons: z.array(z.json()),
 });
+const PostponedRow = z.strictObject({ profile_id: z.uuid(), noted: StoredNotes });
 
 /** Lists those of some people who could not be evaluated before, with the notes that the evaluation was for. */
 export const listPostponed = async (
   { tx, projectId }: Scope,
   profileIds: readonly string[],
-): Promise<Map<string, Noted>> => {
-  const rows = await tx.any(sql.type(Kept)`
+): Promise<Map<string, ChangeNotes>> => {
+  const rows = await tx.any(sql.type(PostponedRow)`
     select profile_id, noted from segments.wakeups
     where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
     and noted is not null
@@ -88,24 +86,32 @@ export const deleteWakes = ({ tx, projectId }: Scope, profileIds: readonly strin
     where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
   `);
 
-const Due = z.strictObject({ profile_id: z.uuid() });
+const DueRow = z.strictObject({ profile_id: z.uuid(), noted: StoredNotes.nullable() });
 
-/** Lists people whose segments are due by time: their day has come, or they could not be evaluated before. */
+/**
+ * Lists people whose segments are due by time: their day has come, or they could not be evaluated before. The notes are
+ * those that such an evaluation was for.
+ */
 export const listDueWakes = async (
   { tx, projectId }: Scope,
   now: Date,
   limit: number,
-): Promise<string[]> => {
-  const rows = await tx.any(sql.type(Due)`
-    select profile_id from segments.wakeups
+): Promise<{ ids: string[]; notes: Map<string, ChangeNotes> }> => {
+  const rows = await tx.any(sql.type(DueRow)`
+    select profile_id, noted from segments.wakeups
     where project_id = ${projectId} and wake_at <= ${sql.timestamp(now)}
     order by wake_at, profile_id
     limit ${limit}
   `);
-  return rows.map(({ profile_id }) => profile_id);
+  const postponed = rows.flatMap(({ profile_id, noted }): [string, ChangeNotes][] =>
+    noted ? [[profile_id, noted]] : [],
+  );
+  return { ids: rows.map(({ profile_id }) => profile_id), notes: new Map(postponed) };
 };
 
-/** The same of some profiles. */
+const Due = z.strictObject({ profile_id: z.uuid() });
+
+/** Lists those of some profiles that are due by time on a day. */
 export const listDueWakesOf = async (
   { tx, projectId }: Scope,
   today: string,

@@ -208,7 +208,7 @@ describe('the undo of a link', () => {
   });
 });
 
-test('a person whom a definition finds anew is found by a fill, also with late events', async () => {
+test('a person who matches a new definition enters by a fill, also with late events', async () => {
   await world.tell('ann', { plan: 'pro' });
   await happen('bought', LATE);
   const pro = await world.segment({ kind: 'all', of: [onPlan('pro'), counted('bought')] });

@@ -64,7 +64,7 @@ describe('an entry that a late event caused keeps how late it was', () => {
     expect(await world.entries(known)).toEqual([`entered change ${LATE}`]);
   });
 
-  test('and so does an entry of a person whom the late event made', async () => {
+  test('and so does an entry of a person that the late event made', async () => {
     const newcomers = await world.segment(never('bought'));
     await world.segment(counted('seen'));
     await world.happen('seen', LATE);

@@ -23,7 +23,7 @@ const know = async (projectId: string, value: string) => {
   return known;
 };
 
-/** Notes people of whom events were counted, late ones an hour after they occurred. */
+/** Notes people with counted events. Late ones were received an hour after they occurred. */
 const note = async (projectId: string, changedIds: string[], counted: readonly Counted[]) => {
   const client = await connectTo(database, projectId);
   await client.query(
