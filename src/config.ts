@@ -110,7 +110,9 @@ const Settings = z.object({
   UNIT_LIMIT_ANONYMOUS: limit(500, 'units a second per anonymous id, with publishable keys'),
   CONNECTIONS_MAX: wholeNumber(1, CONNECTIONS_BOUND)
     .default(10_000)
-    .describe('connections at a time per process; one more is closed unheard'),
+    .describe(
+      'connections at a time per process; for one more, one that waits for a request is closed',
+    ),
   STOP_NOTICE_SECONDS: wholeNumber(0, STOP_NOTICE_SECONDS_MAX)
     .default(0)
     .describe('seconds an api answers on after SIGTERM, not ready'),

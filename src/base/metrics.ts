@@ -63,9 +63,9 @@ const makeCounts = (registers: Registry[]) => ({
     labelNames: ['source', 'result'],
     registers,
   }),
-  connectionsRefused: new Counter({
-    name: 'trunkline_connections_refused_total',
-    help: 'Connections that were closed unheard, because this process had CONNECTIONS_MAX.',
+  connectionsClosed: new Counter({
+    name: 'trunkline_connections_closed_total',
+    help: 'Connections without a request that were closed for others, because this process had CONNECTIONS_MAX.',
     registers,
   }),
   found: new Counter({

@@ -10,6 +10,7 @@ import { Refusal } from '../base/refusal.ts';
 import { holdContinue, refuseCodings } from './body.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { answerBrokenRequests } from './broken_requests.ts';
+import { Connections } from './connections.ts';
 import type * as doorsOfApi from './doors.ts';
 import { addressReader, readClientAddress } from './client_address.ts';
 import { answerErrors } from './errors.ts';
@@ -17,12 +18,21 @@ import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
 import { FairTurns } from './fair_turns.ts';
 import { identify } from './identify.ts';
-import { countRefused, mountMetrics, timeRequests } from './metrics.ts';
+import { countClosed, mountMetrics, timeRequests } from './metrics.ts';
 import { OwedAnswers } from './owed_answers.ts';
 import { requireHost, requireTarget } from './url.ts';
 
 const DRAIN_TIMEOUT_MS = 10_000;
 const DRAIN_SWEEP_MS = 50;
+
+/** Codes of errors of an answer whose client closed the connection. That is no fault of the service. */
+const CLIENT_LEFT = new Set([
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_PREMATURE_CLOSE',
+]);
 
 const refuseManyHeaders: Middleware = (ctx, next) => {
   // Names and values, one after the other.
@@ -67,9 +77,8 @@ export const makeApp = (deps: Deps, readiness: Readiness, doors: Doors | null): 
   doors?.useDoors(app, deps);
   app.use(refuseOtherMethods).use(router.routes());
   app.on('error', (error: NodeJS.ErrnoException) => {
-    // Whoever looks on at something leaves when they have seen enough.
-    if (error.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
-    deps.log.error({ err: error }, 'answer could not be written');
+    const level = CLIENT_LEFT.has(error.code ?? '') ? 'debug' : 'error';
+    deps.log[level]({ err: error }, 'answer could not be written');
   });
   return app;
 };
@@ -118,11 +127,11 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionsCheckingInterval: timeouts.checkMs,
   });
-  server.maxConnections = deps.config.connectionsMax;
-  countRefused(server, deps);
+  const connections = new Connections(deps.config.connectionsMax, countClosed(deps));
   const owed = new OwedAnswers();
   const connecting = new FairTurns(CONNECTIONS_PER_TURN);
   server.on('connection', (socket) => {
+    connections.open(socket);
     owed.watch(socket);
     const from = socket.remoteAddress ?? '';
     connecting.begin(
@@ -136,6 +145,7 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
   const addressOf = addressReader(deps);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     if (!owed.take(request, response)) return;
+    connections.serve(request, response, owed);
     asking.begin(addressOf(request), () => void handle(request, response));
   };
   server.on('request', serve).on('checkExpectation', serve);

@@ -4,6 +4,7 @@ import type { Logger } from '../base/log.ts';
 import { Refusal, refusals } from '../base/refusal.ts';
 import type { RefusalName } from '../base/refusal.ts';
 import { discardBody } from './body.ts';
+import { OverloadLog } from './overload_log.ts';
 
 /** Amazon SNS sends the password in a subscription URL only after this challenge (RFC 7617). */
 const challenges: Partial<Record<RefusalName, string>> = {
@@ -26,10 +27,10 @@ const toRefusal = (error: unknown): Refusal => {
   return toDatabaseRefusal(error) ?? new Refusal('internal_error', { cause: error });
 };
 
-/** Every error of every route leaves through here. */
-export const answerErrors =
-  (log: Logger): Middleware =>
-  async (ctx, next) => {
+/** Answers every error of every route. */
+export const answerErrors = (log: Logger): Middleware => {
+  const overloads = new OverloadLog(log);
+  return async (ctx, next) => {
     try {
       await next();
       if (ctx.status === 404 && ctx.body == null) throw new Refusal('not_found');
@@ -41,10 +42,12 @@ export const answerErrors =
       if (status === 401) ctx.set('WWW-Authenticate', challenges[refusal.reason] ?? 'Bearer');
       const { retryAfterSeconds } = refusal.extras;
       if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
-      if (status >= 500)
-        log.error({ err: error, request_id: ctx.state['requestId'] }, refusal.reason);
+      const requestId = ctx.state['requestId'] as string;
+      if (refusal.reason === 'overloaded') overloads.add(requestId);
+      else if (status >= 500) log.error({ err: error, request_id: requestId }, refusal.reason);
       await discardBody(ctx.req);
       // What was not read of a refused body must not be taken for the next request.
       if (!ctx.req.complete) ctx.set('Connection', 'close');
     }
   };
+};

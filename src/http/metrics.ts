@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import type Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { Deps } from '../base/deps.ts';
@@ -45,8 +44,8 @@ export const timeRequests = (deps: Deps): Middleware => {
   };
 };
 
-/** Counts the connections that a server has no room for: whoever made them is told nothing. */
-export const countRefused = (server: Server, deps: Deps): void => {
-  const { connectionsRefused } = metricsOf(deps);
-  server.on('drop', () => connectionsRefused.inc());
+/** Returns what counts a connection that a server closes to make room for another. */
+export const countClosed = (deps: Deps): (() => void) => {
+  const { connectionsClosed } = metricsOf(deps);
+  return () => connectionsClosed.inc();
 };

@@ -138,7 +138,7 @@ export const shownElsewhere: readonly Elsewhere[] = [
         '415: a packed body is not unpacked, wherever one is not asked for',
         '413 body_too_large: a bomb is not unpacked past the bound',
         '408: who sends a byte now and then is not waited for',
-        'so many connections, and no more; who is there is still answered',
+        'at CONNECTIONS_MAX all are kept; one past it closes the one that waits longest',
         'what is not even HTTP costs a connection, and nothing else',
       ],
     },

@@ -50,7 +50,7 @@ const limits: Area = {
       says: 'connections at a time are bounded, and those that are there go on',
       shown: {
         'hardening/limits.test.ts': [
-          'so many connections, and no more; who is there is still answered',
+          'at CONNECTIONS_MAX all are kept; one past it closes the one that waits longest',
         ],
       },
     },

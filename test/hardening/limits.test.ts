@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Resources } from '../../src/base/resources.ts';
 import { openApi } from '../../src/http/api.ts';
 import { TIMEOUTS } from '../../src/http/bounds.ts';
@@ -129,48 +129,99 @@ test('408: who sends a byte now and then is not waited for', async () => {
   for (const answer of told) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-test('so many connections, and no more; who is there is still answered', async () => {
+const healthRequest = toWire({ path: '/healthz' });
+const HEALTHY = 'HTTP/1.1 200';
+
+/** Opens connections to the service with few of them, from an address of this machine. */
+const crowd = () => {
   const [, { port } = { port: 0 }] = listening;
-  const sockets: Socket[] = [];
-  const open = async (): Promise<Socket> => {
-    const socket = connect(port, '127.0.0.1');
+  const open = async (localAddress = '127.0.0.1'): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
     socket.on('error', () => {});
-    sockets.push(socket);
+    onTestFinished(() => void socket.destroy());
     await once(socket, 'connect');
     return socket;
   };
-  const healthOver = async (socket: Socket): Promise<string> => {
-    socket.write(toWire({ path: '/healthz' }));
+  /** Returns the beginning of the answer; of a connection that was closed, what is not HTTP. */
+  const ask = async (socket: Socket): Promise<string> => {
+    if (socket.closed) return 'closed';
+    socket.write(healthRequest);
     const [chunk] = (await Promise.race([once(socket, 'data'), once(socket, 'close')])) as [
       unknown,
     ];
-    return String(chunk).slice(0, 12);
+    return String(chunk).slice(0, HEALTHY.length);
   };
-  const refusedBefore = async (socket?: Socket): Promise<number> => {
+  const countClosed = async (socket: Socket): Promise<number> => {
     const parts: string[] = [];
     const read = (chunk: Buffer) => parts.push(String(chunk));
-    socket?.on('data', read).write(toWire({ path: '/metrics' }));
-    const count = await until('it is told', () =>
-      /^trunkline_connections_refused_total (\d+)$[^]*\n$/m.exec(parts.join('')),
+    socket.on('data', read).write(toWire({ path: '/metrics' }));
+    const count = await until('the metrics are there', () =>
+      /^trunkline_connections_closed_total (\d+)$[^]*\n$/m.exec(parts.join('')),
     );
-    socket?.off('data', read);
+    socket.off('data', read);
     return Number(count[1]);
   };
-  for (let at = 0; at < CONNECTIONS; at += 1)
-    expect(await healthOver(await open())).toBe('HTTP/1.1 200');
-  expect(await refusedBefore(sockets[0])).toBe(0);
-  // One past the bound is closed without a word.
-  expect(await healthOver(await open())).not.toMatch(/^HTTP/);
-  const [first] = sockets;
-  if (first) expect(await healthOver(first)).toBe('HTTP/1.1 200');
-  // But it is counted.
-  expect(await refusedBefore(first)).toBe(1);
-  // Whoever leaves makes room.
-  const left = first && once(first, 'close');
-  first?.destroy();
-  await left;
-  await expect.poll(async () => healthOver(await open())).toBe('HTTP/1.1 200');
-  for (const socket of sockets) socket.destroy();
+  return { open, ask, countClosed };
+};
+
+test('at CONNECTIONS_MAX all are kept; one past it closes the one that waits longest', async () => {
+  const { open, ask, countClosed } = crowd();
+  const sockets: Socket[] = [];
+  for (let at = 0; at < CONNECTIONS; at += 1) {
+    sockets.push(await open());
+    expect(await ask(sockets[at]!)).toBe(HEALTHY);
+  }
+  const before = await countClosed(sockets[0]!);
+  // It has just had an answer, so the second waits longest now.
+  const another = await open();
+  expect(await ask(another)).toBe(HEALTHY);
+  await until('the second is closed', () => sockets[1]!.closed);
+  for (const kept of [0, 2, 3, 4]) expect(await ask(sockets[kept]!)).toBe(HEALTHY);
+  expect(await countClosed(another)).toBe(before + 1);
+  // One that leaves makes room.
+  sockets[0]!.destroy();
+  await expect.poll(async () => ask(await open())).toBe(HEALTHY);
+  for (const kept of [2, 3, 4]) expect(await ask(sockets[kept]!)).toBe(HEALTHY);
+});
+
+test('attack: an address that takes all connections shuts out no other', async () => {
+  const { open, ask } = crowd();
+  const server = await open('127.0.0.1');
+  expect(await ask(server)).toBe(HEALTHY);
+  const attack = async () => {
+    const socket = await open('127.0.0.66');
+    await ask(socket);
+    return socket;
+  };
+  for (let at = 0; at < 3 * CONNECTIONS; at += 1) await attack();
+  // The connection of the server is the oldest, and it is kept.
+  expect(await ask(server)).toBe(HEALTHY);
+  for (let at = 0; at < 2 * CONNECTIONS; at += 1) {
+    const socket = await open('127.0.0.1');
+    expect(await ask(socket)).toBe(HEALTHY);
+    socket.destroy();
+    await attack();
+  }
+  expect(await ask(server)).toBe(HEALTHY);
+});
+
+test('a connection with a request that is under way is kept for its answer', async () => {
+  const { open, ask } = crowd();
+  const busy = await open();
+  const request = toWire({
+    method: 'POST',
+    path: '/v1/events',
+    headers: {
+      Authorization: `Bearer ${api.project.server_key}`,
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify({ event: 'order_completed', external_id: 'ann' }),
+  });
+  busy.write(request.slice(0, -1));
+  for (let at = 0; at < 2 * CONNECTIONS; at += 1) expect(await ask(await open())).toBe(HEALTHY);
+  const answered = once(busy, 'data');
+  busy.write(request.slice(-1));
+  expect(String((await answered)[0])).toMatch(/^HTTP\/1\.1 202 /);
 });
 
 test('what is not even HTTP costs a connection, and nothing else', async () => {
