@@ -8,8 +8,8 @@ import { moveClaimed } from './commands/move_claimed.ts';
 import { readDefinitions } from './definitions.ts';
 import { openLive } from './live.ts';
 import { lockRecipients } from './recipients.ts';
-import { claimDueRuns, isOver, listDueRuns, readClock } from './run_queries.ts';
-import type { DueRun } from './run_queries.ts';
+import { claimDueRuns, isOver, listDueOf, listDueRuns, readClock } from './run_queries.ts';
+import type { Due, DueRun } from './run_queries.ts';
 import { saveWalks } from './save_walks.ts';
 import type { SavedWalk } from './save_walks.ts';
 import type { Definition } from './schema.ts';
@@ -23,6 +23,8 @@ import type { Walked } from './walk.ts';
 export const CLAIM_RUNS_MAX = 500;
 /** The same in the transaction of flushes, which keeps people locked that other workers need: it has to stay short. */
 export const FLUSH_RUNS_MAX = 50;
+/** After this time a transaction begins no further walk, for the same reason. */
+const WALK_MS_MAX = 1_000;
 
 /** How often a run that cannot be walked is tried before it is given up. */
 export const RUN_FAILURES_MAX = 10;
@@ -37,6 +39,8 @@ export const advanceHint = (projectId: string): Hint => ({
 
 type Done = { queuedFor: Set<string>; calledAt: Set<string>; isMore: boolean };
 
+/** The walks that a transaction leaves to the next. */
+const LEFT: Done = { queuedFor: new Set(), calledAt: new Set(), isMore: true };
 const ARCHIVED: Walked = { log: [], stand: { kind: 'ended', outcome: 'archived' } };
 const ERASED: Walked = { log: [], stand: { kind: 'ended', outcome: 'erased' } };
 
@@ -59,24 +63,28 @@ const wasInBackup = async (run: DueRun, together: Together): Promise<boolean> =>
   return event === null || event.received_at < restoredAt;
 };
 
-type Held = ReadonlyMap<string, string>;
+/** The profiles of the people of runs, by identity, and when a walk of theirs begins at the latest. */
+type Held = { profileOf: ReadonlyMap<string, string>; until: number };
 
-const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): Promise<Done> => {
+const isTimeOver = ({ until }: Held): boolean => performance.now() > until;
+
+const walkAll = async (scope: Scope, due: readonly DueRun[], held: Held): Promise<Done> => {
   const now = await readClock(scope);
   const definitionOf = await readDefinitions(scope, due);
   const together = await Together.open(
     scope,
     due,
-    due.flatMap(({ identity_id }) => profileOf.get(identity_id) ?? []),
+    due.flatMap(({ identity_id }) => held.profileOf.get(identity_id) ?? []),
   );
   const queuedFor = new Set<string>();
   const calledAt = new Set<string>();
   const skipped: delivery.Skip[] = [];
   const stood: SavedWalk[] = [];
   for (const one of due) {
+    if (stood.length > 0 && isTimeOver(held)) break;
     const said = definitionOf(one);
     const run = { ...one, definition: one.is_test ? asTried(said) : said };
-    const profileId = profileOf.get(run.identity_id);
+    const profileId = held.profileOf.get(run.identity_id);
     if (isOver(run)) stood.push({ run, walked: ARCHIVED });
     else if (profileId === undefined) stood.push({ run, walked: ERASED });
     else {
@@ -89,22 +97,19 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], profileOf: Held): P
   }
   const isMore = await saveWalks(scope, stood, now);
   await delivery.observeSkips(scope, skipped);
-  return { queuedFor, calledAt, isMore };
+  return { queuedFor, calledAt, isMore: isMore || stood.length < due.length };
 };
 
-/** Walks runs together; when one of them cannot be walked, each alone, and that one later. */
-const walkWhatGoes = async (
-  scope: Scope,
-  runs: readonly DueRun[],
-  profileOf: Held,
-): Promise<Done[]> => {
+/** Walks runs together. When one of them cannot be walked, each alone, and that one later. */
+const walkWhatGoes = async (scope: Scope, runs: readonly DueRun[], held: Held): Promise<Done[]> => {
   // What fails here fails again in the walk that meets it, which reports it.
-  await attempt(scope, (inner) => lockRecipients(inner, runs, profileOf));
-  const together = await attempt(scope, (inner) => walkAll(inner, runs, profileOf));
+  await attempt(scope, (inner) => lockRecipients(inner, runs, held.profileOf));
+  const together = await attempt(scope, (inner) => walkAll(inner, runs, held));
   if (together.kind === 'done') return [together.value];
   const done: Done[] = [];
-  for (const run of runs) {
-    const alone = await attempt(scope, (inner) => walkAll(inner, [run], profileOf));
+  for (const [at, run] of runs.entries()) {
+    if (at > 0 && isTimeOver(held)) return done.concat(LEFT);
+    const alone = await attempt(scope, (inner) => walkAll(inner, [run], held));
     if (alone.kind === 'done') done.push(alone.value);
     else await postponeRun(scope, run, RUN_FAILURES_MAX);
   }
@@ -115,23 +120,16 @@ const isFrozen = ({ automation_status, is_test }: DueRun): boolean =>
   automation_status === 'paused' && !is_test;
 
 /**
- * Claims due runs of the project and walks each until it waits or ends. Freezes those of a paused automation. A run
- * that cannot be walked waits longer each time, and fails in the end. With `isFirstOnly` it claims only what an event
- * has just started or woken. Returns the hints for after the commit.
+ * Claims runs that are due and walks each until it waits or ends, for a second or so. Freezes those of a paused
+ * automation. A run that cannot be walked waits longer each time, and fails in the end. Returns the hints for after
+ * the commit, and whether it left a claimed run.
  */
-export const advance = async (
-  scope: Scope,
-  { isFirstOnly = false }: { isFirstOnly?: boolean } = {},
-): Promise<Advanced> => {
-  const runsMax = isFirstOnly ? FLUSH_RUNS_MAX : CLAIM_RUNS_MAX;
-  const due = await listDueRuns(scope, { runsMax, isFirstOnly });
-  if (due.length === 0) return { hints: [], isMore: false };
+const advanceDue = async (scope: Scope, due: readonly Due[]): Promise<Advanced> => {
   // People first: the transaction that processes their events locks them before it wakes their runs.
   const profileOf = await profiles.holdProfiles(
     scope,
     due.map(({ identity_id }) => identity_id),
   );
-  const isLeft = due.some(({ leaves_pages }) => leaves_pages);
   const capped = due.filter(({ is_capped }) => is_capped);
   await holdPeople(
     scope,
@@ -147,7 +145,8 @@ export const advance = async (
     scope,
     claimed.filter((run) => !isFrozen(run)),
   );
-  const done = runs.length > 0 ? await walkWhatGoes(scope, runs, profileOf) : [];
+  const held = { profileOf, until: performance.now() + WALK_MS_MAX };
+  const done = runs.length > 0 ? await walkWhatGoes(scope, runs, held) : [];
   const providerIds = new Set(done.flatMap(({ queuedFor }) => [...queuedFor]));
   const endpointIds = new Set(done.flatMap(({ calledAt }) => [...calledAt]));
   return {
@@ -155,21 +154,37 @@ export const advance = async (
       ...[...providerIds].map((providerId) => delivery.sendHint(scope.projectId, providerId)),
       ...[...endpointIds].map((endpointId) => callHint(scope.projectId, endpointId)),
     ],
-    isMore: claimed.length === runsMax || isLeft || done.some(({ isMore }) => isMore),
+    isMore: claimed.length === CLAIM_RUNS_MAX || done.some(({ isMore }) => isMore),
   };
 };
 
+const NONE: Advanced = { hints: [], isMore: false };
+
+/** Walks runs of the project that are due: `CLAIM_RUNS_MAX` at most. */
+export const advance = async (scope: Scope): Promise<Advanced> => {
+  const due = await listDueRuns(scope, CLAIM_RUNS_MAX);
+  return due.length > 0 ? advanceDue(scope, due) : NONE;
+};
+
 /**
- * Walks what flushes have just started or woken, in their transaction: an event does not wait for runs that are due by
- * time. Where that fails, what was started stays, and more is due: the job that advances the runs says why.
+ * Walks runs that flushes have just started or woken, in their transaction, so that an event does not wait for other
+ * runs. It walks `FLUSH_RUNS_MAX` at most, and runs that pages caused only where it finds no others. It walks no
+ * other run: the people of these are locked already, and those of others could be locked in another order elsewhere.
+ * Where the walk fails, what was started stays for the job that advances the runs, which logs why. Returns the hints
+ * for after the commit.
  */
-export const advanceStarted = async (
-  scope: Scope,
-  done: readonly { started: number }[],
-): Promise<Advanced> => {
-  if (!done.some(({ started }) => started > 0)) return { hints: [], isMore: false };
-  const advanced = await attempt(scope, (inner) => advance(inner, { isFirstOnly: true }), {
-    mayTimeOut: true,
-  });
-  return advanced.kind === 'done' ? advanced.value : { hints: [], isMore: true };
+export const advanceStarted = async (scope: Scope, runIds: readonly string[]): Promise<Hint[]> => {
+  if (runIds.length === 0) return [];
+  const work = async (inner: Scope): Promise<Advanced> => {
+    const due = await listDueOf(inner, runIds);
+    const others = due.filter(({ is_of_page }) => !is_of_page);
+    const chosen = (others.length > 0 ? others : due).slice(0, FLUSH_RUNS_MAX);
+    if (chosen.length === 0) return NONE;
+    const { hints, isMore } = await advanceDue(inner, chosen);
+    return { hints, isMore: isMore || chosen.length < due.length };
+  };
+  const advanced = await attempt(scope, work, { mayTimeOut: true });
+  if (advanced.kind === 'failed') return [advanceHint(scope.projectId)];
+  const { hints, isMore } = advanced.value;
+  return isMore ? [...hints, advanceHint(scope.projectId)] : hints;
 };

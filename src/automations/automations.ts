@@ -78,10 +78,10 @@ export const createActive = async (
 
 /**
  * Starts the runs that the events of some flushes call for, wakes those that wait for one of them, and queues the
- * events for the endpoints that subscribe to them: each once, whatever happens twice. Returns how many runs there are
+ * events for the endpoints that subscribe to them: each once, whatever happens twice. Returns the ids of the runs
  * to be walked, and hints for after the commit.
  */
 export const startRuns = async (scope: Scope, flushIds: string[]): Promise<Started> => {
   const { started, hints } = await followEvents(scope, flushIds);
-  return { started: started + (await wakeAwaited(scope, flushIds)), hints };
+  return { started: started.concat(await wakeAwaited(scope, flushIds)), hints };
 };

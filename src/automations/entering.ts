@@ -164,15 +164,15 @@ const decide = (all: readonly Asking[], latest: Map<string, Entered>, now: Date)
 
 /**
  * Starts runs for whoever may enter: one per automation and what came, or as often as the settings allow, whatever
- * happens twice. Answers how many are new. Who is kept out is noted, with why.
+ * happens twice. Returns the ids of those that are new. Notes who is kept out, and why.
  */
-export const letIn = async (scope: Scope, asked: readonly Asking[]): Promise<number> => {
-  if (asked.length === 0) return 0;
+export const letIn = async (scope: Scope, asked: readonly Asking[]): Promise<string[]> => {
+  if (asked.length === 0) return [];
   const latest = await readLatest(scope, asked.filter(asksBefore));
   const automationIds = new Set(asked.map(({ automationId }) => automationId));
   const undeleted = await lockUndeleted(scope, [...automationIds]);
   const all = asked.filter(({ automationId }) => undeleted.has(automationId));
-  if (all.length === 0) return 0;
+  if (all.length === 0) return [];
   const { entering, refusals } = decide(all, latest, await readClock(scope));
   const started = await insertRuns(
     scope,
@@ -182,5 +182,5 @@ export const letIn = async (scope: Scope, asked: readonly Asking[]): Promise<num
   const beaten = entering.filter(({ run }) => !started.has(run.run_id) && !isOfWhatCame(run));
   const beatenBy = beaten.flatMap(({ asking }) => toRefusal(asking, 're_entry'));
   await insertRefusals(scope, [...refusals, ...beatenBy]);
-  return started.size;
+  return [...started];
 };

@@ -97,8 +97,9 @@ const Due = z.strictObject({
   run_id: z.uuid(),
   identity_id: z.uuid(),
   is_capped: z.boolean(),
-  leaves_pages: z.boolean(),
+  is_of_page: z.boolean(),
 });
+export type Due = z.output<typeof Due>;
 
 /** So many runs of one kind go for each run of the kind behind it. */
 const PER_OTHER = 3;
@@ -106,43 +107,37 @@ const PER_OTHER = 3;
 /** Whether an event of a page caused a run: an expression of the index `runs_by_turn_and_cause`. */
 export const isRunOfPage = sql.fragment`(coalesce(source = 'browser', false))`;
 
+/** Whether other email to the person counts for a run: the version has a frequency cap. */
+const isCapped = sql.fragment`coalesce(version.definition #> '{settings,frequency_cap}' <> 'null', false)`;
+
 /**
  * Returns runs that are due, each with its identity: people are locked before their runs. What an event has just
  * started or woken goes first. Every fourth is one of the others, which are due by time or of a bulk start. Of both,
  * every fourth is one that a page caused. Each kind comes in the order of time, and fills up what the others leave.
- * With `isFirstOnly` the others wait, and also what pages caused, unless there is nothing else: `leaves_pages` says so.
- * `is_capped` says that other email to the person counts. Returns none while sending is held.
+ * Returns none while sending is held.
  */
-export const listDueRuns = (
-  { tx, projectId }: Scope,
-  { runsMax, isFirstOnly }: { runsMax: number; isFirstOnly: boolean },
-) => {
-  const listKind = (goesFirst: boolean, isOfPage: boolean, countMax: number) => sql.fragment`(
+export const listDueRuns = ({ tx, projectId }: Scope, runsMax: number) => {
+  const listKind = (goesFirst: boolean, isOfPage: boolean) => sql.fragment`(
     select run_id, identity_id, automation_id, version, wake_at, goes_first, ${isRunOfPage} as is_of_page
     from automations.runs
     where project_id = ${projectId} and status = 'active' and goes_first = ${goesFirst}
     and ${isRunOfPage} = ${isOfPage} and wake_at <= statement_timestamp()
     order by wake_at
-    limit ${countMax}
+    limit ${runsMax}
   )`;
-  const othersMax = isFirstOnly ? 0 : runsMax;
-  const isLeft = sql.fragment`(not ${isFirstOnly} or not is_of_page or not exists (select from first_of_others))`;
   return tx.any(sql.type(Due)`
-    with first_of_others as materialized ${listKind(true, false, runsMax)}
-    select due.run_id, due.identity_id,
-      coalesce(version.definition #> '{settings,frequency_cap}' <> 'null', false) as is_capped,
-      ${isFirstOnly} and not due.is_of_page and exists ${listKind(true, true, 1)} as leaves_pages
+    select due.run_id, due.identity_id, ${isCapped} as is_capped, due.is_of_page
     from (
       select waiting.*, row_number() over (partition by goes_first, is_of_page order by wake_at)
         * case when goes_first then 1 else ${PER_OTHER} end
         * case when is_of_page then ${PER_OTHER} else 1 end as turn
       from (
-        select * from first_of_others
-        union all ${listKind(true, true, runsMax)}
-        union all ${listKind(false, false, othersMax)}
-        union all ${listKind(false, true, othersMax)}
+        ${listKind(true, false)}
+        union all ${listKind(true, true)}
+        union all ${listKind(false, false)}
+        union all ${listKind(false, true)}
       ) as waiting
-      where not base.is_sending_held() and ${isLeft}
+      where not base.is_sending_held()
       order by turn, goes_first desc, is_of_page
       limit ${runsMax}
     ) as due
@@ -152,6 +147,19 @@ export const listDueRuns = (
     order by due.turn, due.goes_first desc, due.is_of_page
   `);
 };
+
+/** Returns those of some runs that are due, in the order of time, like `listDueRuns`. */
+export const listDueOf = ({ tx, projectId }: Scope, runIds: readonly string[]) =>
+  tx.any(sql.type(Due)`
+    select run.run_id, run.identity_id, ${isCapped} as is_capped, ${isRunOfPage} as is_of_page
+    from automations.runs as run
+    join automations.versions as version
+      on version.project_id = ${projectId} and version.automation_id = run.automation_id
+      and version.version = run.version
+    where run.project_id = ${projectId} and run.run_id = any (${sql.array([...runIds], 'uuid')})
+    and run.status = 'active' and run.wake_at <= statement_timestamp() and not base.is_sending_held()
+    order by run.wake_at, run.run_id
+  `);
 
 /**
  * Takes those of some runs that are still due and that nobody else is walking, until the transaction ends. Locked

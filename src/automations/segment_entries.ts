@@ -87,7 +87,7 @@ const wakeThose = async (
   scope: Scope,
   told: readonly segments.Told[],
   subjects: Subjects,
-): Promise<number> => {
+): Promise<string[]> => {
   const entered = told.filter(({ change }) => change === 'entered');
   const pairs = entered.flatMap(({ segment_id: segmentId, profile_id }) =>
     (subjects.get(profile_id)?.memberIds ?? []).map((identityId) => ({ segmentId, identityId })),
@@ -117,7 +117,7 @@ export const readSegmentEntries = async (
   const started = await letIn(scope, await listAsking(scope, news, subjects));
   const woken = await wakeThose(scope, news, subjects);
   await moveReader(scope, last.entry);
-  return { started: started + woken, isMore: read.length === entriesMax };
+  return { started: started.length + woken.length, isMore: read.length === entriesMax };
 };
 
 /** Who asks about a segment, in words. */

@@ -111,8 +111,12 @@ export const startNextPeople = async (
     })),
   );
   const walkedTo = profileIds.at(-1) ?? afterId;
-  await moveSegmentStart(scope, startId, { examined: profileIds.length, started, walkedTo });
+  await moveSegmentStart(scope, startId, {
+    examined: profileIds.length,
+    started: started.length,
+    walkedTo,
+  });
   const isMore = profileIds.length === peopleMax;
   if (!isMore) await endSegmentStart(scope, startId, 'done');
-  return { started, isMore };
+  return { started: started.length, isMore };
 };

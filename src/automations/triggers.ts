@@ -80,8 +80,8 @@ const toAsking = (
   },
 });
 
-/** What the events of some flushes started: how many runs are new, and hints for after the commit. */
-export type Started = { started: number; hints: Hint[] };
+/** What the events of some flushes started: the ids of runs to be walked, and hints for after the commit. */
+export type Started = { started: string[]; hints: Hint[] };
 
 /** Starts the runs that the events of some flushes call for, and queues what endpoints subscribe to. */
 export const followEvents = async (scope: Scope, flushIds: readonly string[]): Promise<Started> => {
@@ -90,7 +90,7 @@ export const followEvents = async (scope: Scope, flushIds: readonly string[]): P
     ...new Set(triggers.map(({ event_name }) => event_name)),
     ...subscribedNames(subscriptions),
   ];
-  if (names.length === 0) return { started: 0, hints: [] };
+  if (names.length === 0) return { started: [], hints: [] };
   const events = await listTriggerEvents(scope, flushIds, names);
   return {
     hints: await queueEmailEvents(scope, subscriptions, events),
@@ -98,8 +98,8 @@ export const followEvents = async (scope: Scope, flushIds: readonly string[]): P
   };
 };
 
-const startTriggered = async (scope: Scope, triggered: readonly Triggered[]): Promise<number> => {
-  if (triggered.length === 0) return 0;
+const startTriggered = async (scope: Scope, triggered: readonly Triggered[]): Promise<string[]> => {
+  if (triggered.length === 0) return [];
   const people = await findPeople(
     scope,
     triggered.map(({ event }) => subjectOf(event)),

@@ -75,31 +75,29 @@ export const listAwaited = ({ tx, projectId }: Scope, flushIds: readonly string[
 const wakeHeld = async (
   { tx, projectId }: Scope,
   waiting: ReturnType<typeof sql.fragment>,
-): Promise<number> => {
+): Promise<string[]> => {
   const held = await tx.any(sql.type(RunId)`
     select run.run_id from automations.runs as run
     where run.project_id = ${projectId} and run.status = 'active' and run.run_id in (${waiting})
     order by run.run_id
     for no key update
   `);
-  if (held.length === 0) return 0;
+  const runIds = held.map(({ run_id }) => run_id);
+  if (runIds.length === 0) return [];
   // Not rounded up to a millisecond that has yet to come: who looks for what is due may be the very next statement.
-  const { rowCount } = await tx.query(sql.unsafe`
+  await tx.query(sql.unsafe`
     update automations.runs set wake_at = ${nowInMs}, goes_first = true
-    where project_id = ${projectId} and run_id = any (${sql.array(
-      held.map(({ run_id }) => run_id),
-      'uuid',
-    )})
+    where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
   `);
-  return rowCount;
+  return runIds;
 };
 
-/** Wakes the runs of some people that wait for an event of a name; answers how many. */
+/** Wakes the runs of some people that wait for an event of a name. Returns their ids. */
 export const wakeRuns = (
   scope: Scope,
   names: readonly string[],
   identityIds: readonly string[],
-): Promise<number> =>
+): Promise<string[]> =>
   wakeHeld(
     scope,
     sql.fragment`
@@ -109,8 +107,8 @@ export const wakeRuns = (
       and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})`,
   );
 
-/** Wakes the runs of some people that wait for anything; answers how many. */
-export const wakeWaiting = (scope: Scope, identityIds: readonly string[]): Promise<number> =>
+/** Wakes the runs of some people that wait for anything. Returns their ids. */
+export const wakeWaiting = (scope: Scope, identityIds: readonly string[]): Promise<string[]> =>
   wakeHeld(
     scope,
     sql.fragment`
@@ -119,12 +117,12 @@ export const wakeWaiting = (scope: Scope, identityIds: readonly string[]): Promi
       and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})`,
   );
 
-/** Wakes the runs of some people that wait for them to come into a segment; answers how many. */
+/** Wakes the runs of some people that wait for them to enter a segment. Returns their ids. */
 export const wakeEntered = async (
   scope: Scope,
   entered: readonly { segmentId: string; identityId: string }[],
-): Promise<number> => {
-  if (entered.length === 0) return 0;
+): Promise<string[]> => {
+  if (entered.length === 0) return [];
   const column = (name: 'segmentId' | 'identityId') =>
     sql.array(
       entered.map((one) => one[name]),

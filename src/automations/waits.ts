@@ -6,12 +6,12 @@ import { findPeople, subjectOf } from './triggers.ts';
 import { listAwaited, wakeRuns, wakeWaiting } from './wait_queries.ts';
 
 /**
- * Wakes the runs of whoever did what they may wait for, under any of their identifiers. Whether an event is the
- * one that was waited for, the run finds out when it is walked.
+ * Wakes the runs of people with an event that they may wait for, under any of their identifiers. The walk of a run
+ * decides whether it waits for this very event. Returns the ids of the runs.
  */
-export const wakeAwaited = async (scope: Scope, flushIds: readonly string[]): Promise<number> => {
+export const wakeAwaited = async (scope: Scope, flushIds: readonly string[]): Promise<string[]> => {
   const awaited = await listAwaited(scope, flushIds);
-  if (awaited.length === 0) return 0;
+  if (awaited.length === 0) return [];
   const people = await findPeople(scope, awaited.map(subjectOf));
   const members = await profiles.listMembers(
     scope,
@@ -34,5 +34,5 @@ export const wakeLinked = async (scope: Scope, profileId: string): Promise<Hint[
     scope,
     members.map(({ identity_id }) => identity_id),
   );
-  return woken > 0 ? [advanceHint(scope.projectId)] : [];
+  return woken.length > 0 ? [advanceHint(scope.projectId)] : [];
 };

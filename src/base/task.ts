@@ -2,8 +2,10 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Task, TaskList } from 'graphile-worker';
 import type pg from 'pg';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Deps } from './deps.ts';
+import type { Hint } from './hints.ts';
+import { makeJobShares } from './job_shares.ts';
 import { metricsOf, secondsSince } from './metrics.ts';
 
 /** What a task is given: the service's parts, and what the worker that runs it knows. */
@@ -22,12 +24,11 @@ class JobFailed extends Error {
   override readonly name = 'JobFailed';
 }
 
+type Handle<S extends z.ZodType> = (payload: z.output<S>, deps: TaskDeps) => Promise<void>;
+
 /** A job: its payload's schema and one call. The payload holds ids only; decisions are made from rows. */
 export const task =
-  <S extends z.ZodType>(
-    payload: S,
-    handle: (payload: z.output<S>, deps: TaskDeps) => Promise<void>,
-  ): BoundTask =>
+  <S extends z.ZodType>(payload: S, handle: Handle<S>): BoundTask =>
   (deps) =>
   async (raw, helpers) => {
     const job = helpers?.job;
@@ -46,6 +47,28 @@ export const task =
       throw new JobFailed(error instanceof Error ? error.name : 'unknown');
     }
   };
+
+const OfProject = z.object({ project_id: z.uuid() });
+
+/** A job of one project, which may take its share of a worker's jobs and no more (`JobShares`). */
+export const sharedTask = <S extends typeof OfProject>(
+  payload: S,
+  handle: Handle<S>,
+): BoundTask => {
+  const bind = task(payload, handle);
+  return (deps) => {
+    const run = bind(deps);
+    return (raw, helpers) => {
+      const parsed = OfProject.safeParse(raw);
+      const name = helpers?.job?.task_identifier;
+      // A job without a project is refused where its payload is parsed, and a call that no queue made has no job.
+      if (!parsed.success || name === undefined) return run(raw, helpers);
+      const own = { task: name, payload: raw as Hint['payload'] };
+      const shares = deps.resources.of(makeJobShares, deps);
+      return shares.run(parsed.data.project_id, own, async () => void (await run(raw, helpers)));
+    };
+  };
+};
 
 /** `tasks/identity/resolve_events.ts` becomes the task `identity/resolve_events`. */
 export const loadTasks = async (directory: string, deps: TaskDeps): Promise<TaskList> => {

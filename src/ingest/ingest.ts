@@ -2,7 +2,6 @@ import type { Caller } from '../base/caller.ts';
 import type { Deps } from '../base/deps.ts';
 import type { Scope } from '../base/db.ts';
 import { makeWaker } from '../base/hints.ts';
-import type { Hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { Refusal } from '../base/refusal.ts';
 import type { Issue } from '../base/refusal.ts';
@@ -24,6 +23,7 @@ import { messageKey } from './message_key.ts';
 import type { Repetition } from './message_key.ts';
 import { boundsAt, checkOccurredAt, clockCorrectionMs } from './occurred_at.ts';
 import type { Bounds, Reach } from './occurred_at.ts';
+import { processHint } from './process_hint.ts';
 import {
   countAnonymous,
   countBetween,
@@ -61,7 +61,8 @@ export {
 export type { MessageSpace, Repetition } from './message_key.ts';
 export type { Admit, IdentifierPair, Load } from './admission.ts';
 export type { Observed } from './observe.ts';
-export { CLAIM_FLUSHES_MAX, logFailed, takeFlushes } from './flushes.ts';
+export { CLAIM_FLUSHES_MAX, processFlushes, takeFlushes } from './flushes.ts';
+export { processHint };
 export { Entry } from './queries.ts';
 export {
   EVENT_NAME_CHARS_MAX,
@@ -109,12 +110,6 @@ const makeFlusher = (deps: StoreDeps): Flusher<EventRow, Stored> => {
   });
   return flusher;
 };
-
-/** Wakes a worker for the flushes of a project. */
-export const processHint = (projectId: string): Hint => ({
-  task: 'ingest/process_events',
-  payload: { project_id: projectId },
-});
 
 /** Wakes a worker for what was put on the timelines of a project, after its commit. */
 export const wake = (deps: Pick<Deps, 'db' | 'log' | 'resources'>, projectId: string): void =>

@@ -148,11 +148,7 @@ export const findBrought = async (
 ): Promise<Brought> => (made.length === 0 ? [] : listBrought(scope, flushIds, made));
 
 /** Counts those people in the transaction that made them. Call it last, since it locks the keys' counters. */
-export const countBrought = async (
-  scope: Scope,
-  done: readonly { brought: Brought }[],
-): Promise<void> => {
-  const brought = done.flatMap((one) => one.brought);
+export const countBrought = async (scope: Scope, brought: Brought): Promise<void> => {
   if (brought.length === 0) return;
   await countUse(
     scope,

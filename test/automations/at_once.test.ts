@@ -61,7 +61,7 @@ describe('re-entry', () => {
       const unknown = await journeys.flush(newEvent({ external_id: null, anonymous_id: 'device' }));
       const start = (flushId: string) => async (scope: Scope) => {
         await profiles.seeEvents(scope, [flushId]);
-        return (await automations.startRuns(scope, [flushId])).started;
+        return (await automations.startRuns(scope, [flushId])).started.length;
       };
       const started = await overlapping(projectId, start(known), start(unknown));
       expect(started).toEqual([1, 0]);

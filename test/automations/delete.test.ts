@@ -179,7 +179,7 @@ test('no run of a deleted automation goes on, and nothing starts one', async () 
   expect(logged.rowCount).toBe(0);
   await finish();
   const flushId = await flushOf('trial_started');
-  expect(await within((scope) => startRuns(scope, [flushId]))).toMatchObject({ started: 0 });
+  expect(await within((scope) => startRuns(scope, [flushId]))).toMatchObject({ started: [] });
   expect(await listLeft(world)).toEqual([]);
 });
 
@@ -223,7 +223,7 @@ test('what a transaction from before the delete starts after the last piece is l
   await remove();
   await finish();
   await held.query('commit');
-  expect(await starting).toMatchObject({ started: 0 });
+  expect(await starting).toMatchObject({ started: [] });
   expect(await listLeft(world)).toEqual([]);
 });
 

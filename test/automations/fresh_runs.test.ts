@@ -1,6 +1,7 @@
 // What an event has just started or woken goes before runs that are due by time or of a bulk start.
 import { expect, test } from 'vitest';
-import { advanceStarted, FLUSH_RUNS_MAX } from '../../src/automations/advance.ts';
+import { advanceHint, advanceStarted, FLUSH_RUNS_MAX } from '../../src/automations/advance.ts';
+import { startRuns } from '../../src/automations/automations.ts';
 import { getAutomation } from '../../src/automations/queries.ts';
 import { listDueRuns } from '../../src/automations/run_queries.ts';
 import {
@@ -9,9 +10,11 @@ import {
   startSegment,
 } from '../../src/automations/segment_start.ts';
 import { newId } from '../../src/base/ids.ts';
+import * as profiles from '../../src/profiles/profiles.ts';
 import { identify } from '../../src/profiles/identify.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
+import { connectTo } from '../base/connections.ts';
 import { journeysOf } from './journeys.ts';
 import { note, onPlan, withSegments } from './with_segments.ts';
 
@@ -21,6 +24,20 @@ const HOUR = {
   entry: 'hour',
   steps: { hour: { kind: 'delay' as const, duration: 'PT1H', next: 'note' }, note: note() },
 };
+
+type Journeys = ReturnType<typeof journeysOf>;
+
+const signUp = (external_id: string, source: 'server' | 'browser' = 'server') =>
+  newEvent({ name: 'user_signed_up', external_id, properties: '{}', source });
+const people = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `person-${at}`);
+
+/** What a worker does with flushes in one transaction. */
+const process = (journeys: Journeys, ...flushIds: string[]) =>
+  journeys.within(async (scope) => {
+    await profiles.seeEvents(scope, flushIds);
+    return advanceStarted(scope, (await startRuns(scope, flushIds)).started);
+  });
 
 type Due = { count: number; goesFirst?: boolean; source?: 'browser' | null };
 
@@ -45,7 +62,7 @@ const turnsOf = async (first: number, others: number, runsMax = 8): Promise<stri
   const id = await journeys.activate(HOUR);
   await insertDue(journeys, id, { count: others });
   await insertDue(journeys, id, { count: first, goesFirst: true });
-  const due = await journeys.within((scope) => listDueRuns(scope, { runsMax, isFirstOnly: false }));
+  const due = await journeys.within((scope) => listDueRuns(scope, runsMax));
   const kinds = new Map(
     (await journeys.select('run_id, goes_first, wake_at', 'automations.runs')).map((run) => [
       run.run_id as string,
@@ -107,9 +124,7 @@ test.each<[string, string, Due[]]>([
   const journeys = journeysOf(database);
   const id = await journeys.activate(HOUR);
   for (const kind of kinds) await insertDue(journeys, id, kind);
-  const due = await journeys.within((scope) =>
-    listDueRuns(scope, { runsMax: turns.length, isFirstOnly: false }),
-  );
+  const due = await journeys.within((scope) => listDueRuns(scope, turns.length));
   const letters = new Map(
     (await journeys.select('run_id, goes_first, source', 'automations.runs')).map((run) => {
       const letter = run.goes_first ? 'f' : 'o';
@@ -119,54 +134,67 @@ test.each<[string, string, Due[]]>([
   expect(due.map(({ run_id }) => letters.get(run_id)).join('')).toBe(turns);
 });
 
-test('attack: a flush walks what a server started, beside more runs of pages than one claim takes', async () => {
+/** The runs that were walked to their delay: one that has just begun goes first. */
+const walked = async (journeys: Journeys) =>
+  (await journeys.select('step_id, goes_first, source', 'automations.runs')).filter(
+    ({ step_id, goes_first }) => step_id === 'hour' && !goes_first,
+  );
+
+test('attack: a flush walks what a server started before what a page started', async () => {
   const journeys = journeysOf(database);
-  const id = await journeys.activate({ ...HOUR, settings: { re_entry: 'every_time' } });
+  const id = await journeys.activate(HOUR);
   await insertDue(journeys, id, { count: 600, goesFirst: true, source: 'browser' });
+  const ofPage = await journeys.flush(...people(3).map((person) => signUp(person, 'browser')));
+  const ofServer = await journeys.flush(signUp('ann'));
+  expect(await process(journeys, ofPage, ofServer)).toEqual([advanceHint(journeys.projectId)]);
+  const server = { step_id: 'hour', goes_first: false, source: 'server' };
+  expect(await walked(journeys)).toEqual([server]);
+  // Where a server started none, the flush walks what it has just started for a page, and nothing else.
+  const alone = await journeys.flush(signUp('ben', 'browser'));
+  expect(await process(journeys, alone)).toEqual([]);
+  expect(await walked(journeys)).toEqual(
+    expect.arrayContaining([server, { ...server, source: 'browser' }]),
+  );
+  expect(await walked(journeys)).toHaveLength(2);
+});
+
+test('attack: a flush locks no person of another flush, whatever runs are due', async () => {
+  const journeys = journeysOf(database);
+  await journeys.activate(HOUR);
   await journeys.start(await journeys.flush(signUp('ann')));
-  const { isMore } = await journeys.within((scope) => advanceStarted(scope, [{ started: 1 }]));
-  expect(isMore).toBe(true);
-  const walks = async () =>
-    (await journeys.select('status, step_id', 'automations.runs')).filter(
-      ({ status, step_id }) => status !== 'active' || step_id !== 'note',
-    );
-  expect(await walks()).toEqual([{ status: 'active', step_id: 'hour' }]);
-  // Where a server started none, the flush walks what it has just started for a page.
-  await journeys.within((scope) => advanceStarted(scope, [{ started: 1 }]));
-  expect(await walks()).toHaveLength(1 + FLUSH_RUNS_MAX);
+  const isOf = "project_id = $1 and value = 'ann'";
+  const other = await connectTo(database, journeys.projectId);
+  await other.query('begin');
+  await other.query(`select from identity.identities where ${isOf} for update`, [
+    journeys.projectId,
+  ]);
+  // The person of the other flush is locked: a walk of that run would wait until the statement times out.
+  const flushId = await journeys.flush(signUp('ben'));
+  expect(await process(journeys, flushId)).toEqual([]);
+  await other.query('rollback');
+  expect(await walked(journeys)).toHaveLength(1);
 });
 
 test.each([
-  ['at the bound walks all', FLUSH_RUNS_MAX, FLUSH_RUNS_MAX],
-  ['one past it leaves one to the job of the runs', FLUSH_RUNS_MAX + 1, FLUSH_RUNS_MAX],
-])('a flush with runs %s', async (_name, count, walkedCount) => {
+  ['at the bound walks all', FLUSH_RUNS_MAX, false],
+  ['one past it leaves one to the job of the runs', FLUSH_RUNS_MAX + 1, true],
+])('a flush with runs %s', async (_name, count, isMore) => {
   const journeys = journeysOf(database);
-  const id = await journeys.activate(HOUR);
-  await insertDue(journeys, id, { count, goesFirst: true });
-  const { isMore } = await journeys.within((scope) => advanceStarted(scope, [{ started: 1 }]));
-  const over = (await journeys.select('status', 'automations.runs')).filter(
-    ({ status }) => status !== 'active',
-  );
-  // A full claim may have left some behind.
-  expect([over.length, isMore]).toEqual([walkedCount, true]);
+  await journeys.activate(HOUR);
+  const flushId = await journeys.flush(...people(count).map((person) => signUp(person)));
+  expect(await process(journeys, flushId)).toEqual(isMore ? [advanceHint(journeys.projectId)] : []);
+  expect(await walked(journeys)).toHaveLength(FLUSH_RUNS_MAX);
 });
-
-const signUp = (external_id: string) =>
-  newEvent({ name: 'user_signed_up', external_id, properties: '{}' });
-
-const walked = async (journeys: ReturnType<typeof journeysOf>) =>
-  (await journeys.select('step_id, goes_first', 'automations.runs')).filter(
-    ({ step_id }) => step_id === 'hour',
-  );
 
 test('an event is walked at once beside more due runs than one transaction takes', async () => {
   const journeys = journeysOf(database);
   const id = await journeys.activate({ ...HOUR, settings: { re_entry: 'every_time' } });
   await insertDue(journeys, id, { count: 600 });
-  await journeys.start(await journeys.flush(signUp('ann')));
-  await journeys.within((scope) => advanceStarted(scope, [{ started: 1 }]));
+  await process(journeys, await journeys.flush(signUp('ann')));
   // It waits by time from now on, and the flush left the others to their own job.
-  expect(await walked(journeys)).toEqual([{ step_id: 'hour', goes_first: false }]);
+  expect(await walked(journeys)).toEqual([
+    { step_id: 'hour', goes_first: false, source: 'server' },
+  ]);
   expect(await journeys.select('run_id', `automations.runs`)).toHaveLength(601);
   const { length } = (await journeys.select('status', 'automations.runs')).filter(
     ({ status }) => status === 'active',

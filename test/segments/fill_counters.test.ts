@@ -114,14 +114,15 @@ test('events that were being processed when the segment was made are counted, an
   await workOn(database, projectId);
   await post(projectId);
   const step = { looked: Promise.withResolvers<void>(), goOn: Promise.withResolvers<void>() };
-  const processing = inProject(database.deps, projectId, (scope) =>
-    takeFlushes(scope, async (inner, flushIds) => {
-      await seeEvents(inner, flushIds);
-      await countEvents(inner, flushIds);
+  const processing = takeFlushes((work) => inProject(database.deps, projectId, work), {
+    process: async (scope, flushIds) => {
+      await seeEvents(scope, flushIds);
+      await countEvents(scope, flushIds);
       step.looked.resolve();
       await step.goOn.promise;
-    }),
-  );
+    },
+    finish: () => Promise.resolve(),
+  });
   await step.looked.promise;
   await create(database, projectId, ordered());
   const refreshing = refreshProject(database.deps, projectId, { signal: NEVER });
