@@ -156,8 +156,9 @@ const marksOf = async (words: readonly string[], profileId: string): Promise<str
   return [...words, ...rows.map(({ id }) => id)];
 };
 
+/** A process also counts the use of a key every few seconds (`quotas.key_days`): numbers only. */
 const NOT_OF_PEOPLE =
-  /^(?:graphile_worker|queue|base|http)\.|^profiles\.(?:erasures|erase_counts|tombstones)$/;
+  /^(?:graphile_worker|queue|base|http)\.|^profiles\.(?:erasures|erase_counts|tombstones)$|^quotas\.key_days$/;
 const isOf = (marks: readonly string[]) => (row: Row) =>
   marks.some((mark) => row.text.includes(mark));
 

@@ -7,14 +7,15 @@ import type { SmtpSettings } from '../../src/providers/settings.ts';
 export type Stage = 'connect' | 'starttls' | 'auth' | 'mail' | 'rcpt' | 'data' | 'body' | 'end';
 
 /**
- * What to do instead of going on: answer with a code; say nothing for ever; cut the connection; go on later. In
- * the body: cut the connection after so many bytes, or take at most so many bytes a second.
+ * What to do instead of going on: answer with a code; never answer; cut the connection; go on later, or once something
+ * has happened. In the body: cut the connection after so many bytes, or take at most so many bytes a second.
  */
 export type Action =
   | { code: number; text?: string }
   | 'hang'
   | 'drop'
   | { delayMs: number }
+  | { until: Promise<unknown> }
   | { dropAfterBytes: number }
   | { bytesPerSecond: number };
 
@@ -27,12 +28,20 @@ export const reply = (responseCode: number, text = 'scripted'): Error =>
 export const isReply = (action: Action | null): action is { code: number; text?: string } =>
   typeof action === 'object' && action !== null && 'code' in action;
 
-export const delayOf = (action: Action | null): number =>
+const delayOf = (action: Action | null): number =>
   typeof action === 'object' && action !== null && 'delayMs' in action ? action.delayMs : 0;
 
-/** At once where nothing is to be waited for. */
-export const after = (ms: number, work: () => void): unknown =>
-  ms === 0 ? work() : setTimeout(work, ms);
+/** Goes on: at once where the action delays nothing. */
+export const goOn = (action: Action | null, work: () => void): unknown => {
+  if (typeof action === 'object' && action !== null && 'until' in action)
+    return action.until.then(work);
+  const ms = delayOf(action);
+  return ms === 0 ? work() : setTimeout(work, ms);
+};
+
+/** Whether the relay takes the message, at once or later. */
+export const isTaking = (action: Action | null): boolean =>
+  action === null || (typeof action === 'object' && ('delayMs' in action || 'until' in action));
 
 const MS_PER_SECOND = 1_000;
 

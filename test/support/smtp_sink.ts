@@ -15,7 +15,7 @@ import type { Certificate } from '../../src/runtime/certificate.ts';
 import { readMail } from '../../src/runtime/mail_catcher/read_mail.ts';
 import type { ReadMail } from '../../src/runtime/mail_catcher/read_mail.ts';
 import { PromptSmtpServer } from './prompt_smtp_server.ts';
-import { after, delayOf, isReply, momentOf, readMessage, reply, Script } from './smtp_script.ts';
+import { goOn, isReply, isTaking, momentOf, readMessage, reply, Script } from './smtp_script.ts';
 import type { Action, Limits, Moment, SinkOptions, Stage } from './smtp_script.ts';
 
 type Received = {
@@ -188,7 +188,7 @@ export class SmtpSink {
     if (action === 'hang') return;
     if (action === 'drop') link?.socket.destroy();
     else if (isReply(action)) done(reply(action.code, action.text));
-    else after(delayOf(action), () => done());
+    else goOn(action, () => done());
   }
 
   async #take(
@@ -210,8 +210,7 @@ export class SmtpSink {
       return done();
     }
     const action = this.script.find('end', { ...moment, raw: read.raw });
-    const isTaken = action === null || delayOf(action) > 0;
-    const answer = isReply(action) ? action.code : isTaken ? 250 : null;
+    const answer = isReply(action) ? action.code : isTaking(action) ? 250 : null;
     const mail = await readMail(received.raw);
     const send_id = [mail.headers['x-trunkline-send-id'] ?? []].flat()[0] ?? null;
     this.mails.push({ ...received, ...mail, send_id, answer });
@@ -220,7 +219,7 @@ export class SmtpSink {
     else if (isReply(action))
       done(action.code < 300 ? null : reply(action.code, action.text), action.text);
     else if (action !== 'hang')
-      after(delayOf(action), () => done(null, `OK: queued as sink-${this.mails.length}`));
+      goOn(action, () => done(null, `OK: queued as sink-${this.mails.length}`));
   }
 
   async #until<T>(find: () => T | null, withinMs: number): Promise<T> {
