@@ -20,11 +20,11 @@ import { walk } from './walk.ts';
 import type { Walked } from './walk.ts';
 
 /** How many due runs one transaction walks. */
-export const CLAIM_RUNS_MAX = 500;
+export const CLAIM_RUNS_MAX = 200;
 /** The same in the transaction of flushes, which keeps people locked that other workers need: it has to stay short. */
 export const FLUSH_RUNS_MAX = 50;
-/** After this time a transaction begins no further walk, for the same reason. */
-const WALK_MS_MAX = 1_000;
+/** After this time the job that advances runs begins no further walk in a transaction, for the same reason. */
+const WALK_MS_MAX = 250;
 
 /** How often a run that cannot be walked is tried before it is given up. */
 export const RUN_FAILURES_MAX = 10;
@@ -120,11 +120,15 @@ const isFrozen = ({ automation_status, is_test }: DueRun): boolean =>
   automation_status === 'paused' && !is_test;
 
 /**
- * Claims runs that are due and walks each until it waits or ends, for a second or so. Freezes those of a paused
- * automation. A run that cannot be walked waits longer each time, and fails in the end. Returns the hints for after
- * the commit, and whether it left a claimed run.
+ * Claims runs that are due and walks each until it waits or ends. After `walkMsMax` milliseconds it begins no further
+ * walk. Freezes runs of a paused automation. A run that cannot be walked waits longer each time, and fails in the end.
+ * Returns the hints for after the commit, and whether runs are left.
  */
-const advanceDue = async (scope: Scope, due: readonly Due[]): Promise<Advanced> => {
+const advanceDue = async (
+  scope: Scope,
+  due: readonly Due[],
+  walkMsMax: number,
+): Promise<Advanced> => {
   // People first: the transaction that processes their events locks them before it wakes their runs.
   const profileOf = await profiles.holdProfiles(
     scope,
@@ -145,7 +149,7 @@ const advanceDue = async (scope: Scope, due: readonly Due[]): Promise<Advanced> 
     scope,
     claimed.filter((run) => !isFrozen(run)),
   );
-  const held = { profileOf, until: performance.now() + WALK_MS_MAX };
+  const held = { profileOf, until: performance.now() + walkMsMax };
   const done = runs.length > 0 ? await walkWhatGoes(scope, runs, held) : [];
   const providerIds = new Set(done.flatMap(({ queuedFor }) => [...queuedFor]));
   const endpointIds = new Set(done.flatMap(({ calledAt }) => [...calledAt]));
@@ -160,10 +164,10 @@ const advanceDue = async (scope: Scope, due: readonly Due[]): Promise<Advanced> 
 
 const NONE: Advanced = { hints: [], isMore: false };
 
-/** Walks runs of the project that are due: `CLAIM_RUNS_MAX` at most. */
-export const advance = async (scope: Scope): Promise<Advanced> => {
+/** Walks runs of the project that are due: `CLAIM_RUNS_MAX` at most, of them one at least. */
+export const advance = async (scope: Scope, walkMsMax = WALK_MS_MAX): Promise<Advanced> => {
   const due = await listDueRuns(scope, CLAIM_RUNS_MAX);
-  return due.length > 0 ? advanceDue(scope, due) : NONE;
+  return due.length > 0 ? advanceDue(scope, due, walkMsMax) : NONE;
 };
 
 /**
@@ -180,7 +184,7 @@ export const advanceStarted = async (scope: Scope, runIds: readonly string[]): P
     const others = due.filter(({ is_of_page }) => !is_of_page);
     const chosen = (others.length > 0 ? others : due).slice(0, FLUSH_RUNS_MAX);
     if (chosen.length === 0) return NONE;
-    const { hints, isMore } = await advanceDue(inner, chosen);
+    const { hints, isMore } = await advanceDue(inner, chosen, Number.POSITIVE_INFINITY);
     return { hints, isMore: isMore || chosen.length < due.length };
   };
   const advanced = await attempt(scope, work, { mayTimeOut: true });

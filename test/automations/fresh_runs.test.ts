@@ -1,6 +1,11 @@
 // What an event has just started or woken goes before runs that are due by time or of a bulk start.
 import { expect, test } from 'vitest';
-import { advanceHint, advanceStarted, FLUSH_RUNS_MAX } from '../../src/automations/advance.ts';
+import {
+  advance,
+  advanceHint,
+  advanceStarted,
+  FLUSH_RUNS_MAX,
+} from '../../src/automations/advance.ts';
 import { startRuns } from '../../src/automations/automations.ts';
 import { getAutomation } from '../../src/automations/queries.ts';
 import { listDueRuns } from '../../src/automations/run_queries.ts';
@@ -230,6 +235,30 @@ test('an event wakes a run before those that are due by time', async () => {
   await journeys.advance();
   expect(await walked(journeys)).toHaveLength(1);
 });
+
+test.each([
+  ['together', false, [1, 2, 3]],
+  ['each alone, because the first cannot be walked', true, [0, 1, 2]],
+])(
+  'a transaction begins no walk after its time: runs that are walked %s',
+  async (_how, isBroken, counts) => {
+    const journeys = journeysOf(database);
+    await journeys.activate({ ...HOUR, settings: { re_entry: 'every_time' } });
+    await journeys.start(await journeys.flush(...people(3).map((person) => signUp(person))));
+    const [first] = await journeys.select('run_id', 'automations.runs');
+    const step = isBroken ? 'missing' : 'hour';
+    await database.owner.query(
+      `update automations.runs set step_id = $2, wake_at = wake_at - interval '1 ms' where run_id = $1`,
+      [first.run_id, step],
+    );
+    const seen: [number, boolean][] = [];
+    for (let at = 0; at < counts.length; at += 1) {
+      const { isMore } = await journeys.within((scope) => advance(scope, 0));
+      seen.push([(await walked(journeys)).length, isMore]);
+    }
+    expect(seen).toEqual(counts.map((count, at) => [count, at < counts.length - 1]));
+  },
+);
 
 test.each([
   ['at the bound waits', START_DUE_RUNS_MAX, 0],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { JobShares, PROJECT_JOBS_PART } from '../../src/base/job_shares.ts';
+import { JobShares, KIND_PART, PROJECT_JOBS_PART } from '../../src/base/job_shares.ts';
 import { testDatabase } from '../support/database.ts';
 
 const database = testDatabase();
@@ -35,13 +35,15 @@ const jobsOf = async (projectId: string): Promise<string[]> =>
     )
   ).rows.map(({ identifier }) => identifier);
 
-test.each([
-  [1, 1],
-  [2, 1],
-  [5, 2],
-  [10, 4],
-  [100, 40],
-])('of %i jobs a project has %i at a time', async (concurrency, share) => {
+const SHARES: [number, number, number][] = [
+  [1, 1, 1],
+  [2, 1, 1],
+  [5, 2, 1],
+  [10, 4, 2],
+  [100, 40, 20],
+];
+
+test.each(SHARES)('of %i jobs a project has %i at a time', async (concurrency, share) => {
   expect(share).toBe(Math.max(1, Math.floor(concurrency * PROJECT_JOBS_PART)));
   const { begin, begun, ends } = running(sharesOf(concurrency));
   const [busy, other] = [newId(), newId()];
@@ -52,6 +54,29 @@ test.each([
   expect(begun).not.toContain('left');
   jobs.push(begin(other));
   expect(begun).toHaveLength(share + 1);
+  for (const end of ends) end();
+  await Promise.all(jobs);
+});
+
+test.each(SHARES)('of %i jobs a project has %i, and %i of one kind', async (...given) => {
+  const [concurrency, share, ofKind] = given;
+  expect(ofKind).toBe(Math.max(1, Math.floor(share * KIND_PART)));
+  const { begin, begun, ends } = running(sharesOf(concurrency));
+  const projectId = newId();
+  const jobs = Array.from({ length: ofKind }, () => begin(projectId, 'advance'));
+  await begin(projectId, 'advance');
+  expect(begun).toHaveLength(ofKind);
+  if (share > ofKind) jobs.push(begin(projectId, 'process'));
+  expect(begun).toHaveLength(ofKind + (share > ofKind ? 1 : 0));
+  // The end of a job of the other kind makes no room for what was left.
+  if (share > ofKind) {
+    ends.pop()?.();
+    await jobs.pop();
+    expect(await jobsOf(projectId)).toEqual([]);
+  }
+  ends.pop()?.();
+  await jobs.pop();
+  expect(await jobsOf(projectId)).toEqual(['advance']);
   for (const end of ends) end();
   await Promise.all(jobs);
 });

@@ -8,8 +8,8 @@ import { testWorld } from '../support/world.ts';
 
 const TEST_TIMEOUT_MS = 120_000;
 const WORKER_CONCURRENCY = 10;
-/** The part of its project, two fifths (PROJECT_JOBS_PART 0.4). */
-const SHARE = 4;
+/** A project has two fifths of the jobs (PROJECT_JOBS_PART 0.4), and half of that of one kind (KIND_PART 0.5). */
+const SHARE = 2;
 
 const world = testWorld();
 
