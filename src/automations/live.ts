@@ -5,7 +5,8 @@ import * as segments from '../segments/segments.ts';
 import { findCall, queueCall } from './call_queries.ts';
 import { later } from './clock.ts';
 import { beginningOf, findFirstEvent } from './past.ts';
-import { listOwnSends, listSentTo } from './past_queries.ts';
+import type { Others } from './merges/others.ts';
+import { listOwnSends, listSentTo, STOPPED } from './past_queries.ts';
 import type { OwnSendRow } from './past_queries.ts';
 import type { Together, WalkedRun } from './together.ts';
 import type { Effects, Message, OwnSend, PersonView, Reader } from './world.ts';
@@ -16,6 +17,8 @@ export type Live = {
   run: WalkedRun;
   /** What the runs of its transaction ask together. */
   together: Together;
+  /** What the other runs of their people did. */
+  others: Others;
   profileId: string;
   now: Date;
   /** Providers that mail was planned for. */
@@ -25,8 +28,6 @@ export type Live = {
   /** Emails that are not even planned, for the timelines. */
   skipped: delivery.Skip[];
 };
-
-const STOPPED = ['suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent'];
 
 /** Every fact about a send. */
 const toOwnSend = ({ step_id, status, ...at }: OwnSendRow): OwnSend => ({
@@ -133,7 +134,7 @@ const noteCause = async ({ scope, run: { source }, profileId }: Live): Promise<v
 
 /** What steps of a run may ask and do: the tables as they are, and the rooms that change them. */
 export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
-  const { scope, run, profileId, together } = live;
+  const { scope, run, profileId, together, others } = live;
   const members = remembered(() => profiles.listMembers(scope, [profileId]));
   const reader: Reader = {
     person: async () => asTried(run, await together.findPerson(profileId)),
@@ -149,6 +150,8 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
       segments.holdsFor(scope, profileId, { where, today: segments.todayAt(live.now) }),
     call: (stepId) => findCall(scope, run.run_id, stepId),
     sends: async () => (await listOwnSends(scope, run.run_id)).map(toOwnSend),
+    sentByOther: (stepId, to) => others.findSent(run, stepId, to),
+    armOf: async (stepId) => (await others.findArm(run, stepId)) ?? profileId,
     mailedUnconfirmed: async (email) => {
       if (run.is_test || (await together.isConfirmed(profileId))) return null;
       const { automation_id: automationId } = run;

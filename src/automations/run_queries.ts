@@ -71,6 +71,7 @@ const DueRun = z.strictObject({
   trigger_event_id: z.uuid().nullable(),
   trigger_event_at: z.date().nullable(),
   trigger_entry: z.int().nullable(),
+  entry_key: z.string(),
   started_at: z.date(),
   test_recipient: z.string().nullable(),
   is_test: z.boolean(),
@@ -85,6 +86,8 @@ const DueRun = z.strictObject({
   automation_status: z.enum([...AUTOMATION_STATUSES, DELETING]),
   /** The version to which a command moves it; null where none does. */
   moves_to: z.int().nullable(),
+  /** Whether it ended as merged once, and an undo restored it. */
+  was_merged: z.boolean(),
 });
 /** A run that is due, but for what its version says. */
 export type DueRun = z.output<typeof DueRun>;
@@ -161,15 +164,21 @@ export const listDueOf = ({ tx, projectId }: Scope, runIds: readonly string[]) =
     order by run.wake_at, run.run_id
   `);
 
+/** A run to claim, and the profile of its person; null where the person is gone. */
+type ClaimedRun = { run_id: string; profile_id: string | null };
+
 /**
  * Takes those of some runs that are still due and that nobody else is walking, until the transaction ends. Locked
- * no more than it takes: what refers to a run may still be written.
+ * no more than it takes: what refers to a run may still be written. Runs of a person wait while a link or an undo has
+ * them compared.
  */
-export const claimDueRuns = ({ tx, projectId }: Scope, runIds: readonly string[]) =>
-  tx.any(sql.type(DueRun)`
+export const claimDueRuns = ({ tx, projectId }: Scope, due: readonly ClaimedRun[]) => {
+  const column = (read: (one: ClaimedRun) => string | null) => sql.array(due.map(read), 'uuid');
+  return tx.any(sql.type(DueRun)`
     select run.run_id, run.automation_id, run.version, run.identity_id, run.step_id, run.waits_until as until,
-      run.wake_at, run.trigger_event_id, run.trigger_event_at, run.trigger_entry, run.started_at,
-      run.test_recipient, run.is_test, run.may_call, run.traceparent, run.source, run.is_bulk, run.goes_first,
+      run.wake_at, run.trigger_event_id, run.trigger_event_at, run.trigger_entry, run.entry_key,
+      run.started_at, run.test_recipient, run.is_test, run.may_call, run.traceparent, run.source, run.is_bulk,
+      run.goes_first,
       base.restored_before(run.wake_at) as restored_at,
       automation.status as automation_status,
       (
@@ -177,6 +186,10 @@ export const claimDueRuns = ({ tx, projectId }: Scope, runIds: readonly string[]
         where moving.project_id = ${projectId} and moving.automation_id = run.automation_id
         and moving.kind = 'move' and run.started_at <= moving.requested_at and not run.is_test
       ) as moves_to,
+      exists (
+        select from automations.run_merges as merge
+        where merge.project_id = ${projectId} and merge.run_id = run.run_id
+      ) as was_merged,
       (
         select count(*) from automations.run_log as entry
         where entry.project_id = ${projectId} and entry.run_id = run.run_id
@@ -185,11 +198,20 @@ export const claimDueRuns = ({ tx, projectId }: Scope, runIds: readonly string[]
     join automations.automations as automation
       on automation.project_id = run.project_id and automation.automation_id = run.automation_id
     where run.project_id = ${projectId} and automation.project_id = ${projectId}
-    and run.run_id = any (${sql.array([...runIds], 'uuid')})
+    and run.run_id = any (${column(({ run_id }) => run_id)})
     and run.status = 'active' and run.wake_at <= statement_timestamp()
+    and (run.is_test or run.run_id <> all (array(
+      select known.run_id
+      from automations.pending_merges as pending
+      join unnest(
+        ${column(({ run_id }) => run_id)}, ${column(({ profile_id }) => profile_id)}
+      ) as known (run_id, profile_id) on known.profile_id = pending.profile_id
+      where pending.project_id = ${projectId}
+    )))
     order by run.wake_at, run.run_id
     for no key update of run skip locked
   `);
+};
 
 const Now = z.strictObject({ now: z.date() });
 

@@ -77,6 +77,19 @@ export class Together {
     return (await (this.#events ??= this.#readEvents())).get(eventId) ?? null;
   }
 
+  /**
+   * Whether what a run is due for may have been done before a backup was restored: the backup had it, or the event
+   * that starts it, or it is not known when its person came into a segment first.
+   */
+  async wasInBackup(run: DueRun): Promise<boolean> {
+    const { restored_at: restoredAt } = run;
+    if (restoredAt === null) return false;
+    if (run.started_at < restoredAt) return true;
+    if (run.trigger_event_id === null) return run.trigger_entry !== null;
+    const event = await this.findTrigger(run);
+    return event === null || event.received_at < restoredAt;
+  }
+
   async #readEvents(): Promise<Map<string, ingest.Event>> {
     const keys = this.#runs.flatMap(
       ({ trigger_event_id: eventId, trigger_event_at: occurredAt }) =>

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { PENDING_FLUSHES } from './pending_flushes.ts';
 
 /** Where there is work that waits for too long, by project. Ids only: all that the queue's role may see. */
 export type Work = {
@@ -14,6 +15,8 @@ export type Work = {
   segmentEntries: string[];
   /** Starts of everybody in a segment that are not done; a paused automation has all the time. */
   segmentStarts: { project_id: string; start_id: string }[];
+  /** People whose runs are to be compared after a link or an undo. */
+  merges: { project_id: string; profile_id: string }[];
   /** Commands on automations that are not done. */
   commands: { project_id: string; automation_id: string }[];
   /** Projects with sends that nobody may hand over any more. */
@@ -28,49 +31,6 @@ export type Work = {
 const ROWS_MAX = 10_000;
 
 type ProjectRow = { project_id: string };
-
-/**
- * Projects with flushes that wait for too long. From project to project: of each only the flush whose turn is next
- * is looked at, so that one project with very much work hides nobody else's.
- */
-const PENDING = `
-with recursive next as (
-  (
-    select project_id, received_at from ingest.pending
-    where retry_at is null order by project_id, flush_id limit 1
-  )
-  union all
-  select found.project_id, found.received_at from next
-  cross join lateral (
-    select project_id, received_at from ingest.pending
-    where retry_at is null and project_id > next.project_id order by project_id, flush_id limit 1
-  ) as found
-),
--- Postponed: nobody hints at it but we. Only when there is more than we look at, also from project to project.
-again as materialized (
-  select project_id from ingest.pending where retry_at <= now() order by retry_at limit $2
-), next_again as (
-  (
-    select project_id, retry_at from ingest.pending
-    where retry_at is not null order by project_id, retry_at, flush_id limit 1
-  )
-  union all
-  select found.project_id, found.retry_at from next_again
-  cross join lateral (
-    select project_id, retry_at from ingest.pending
-    where retry_at is not null and project_id > next_again.project_id
-    order by project_id, retry_at, flush_id limit 1
-  ) as found
-)
-select project_id from (
-  select project_id from next where received_at < now() - make_interval(secs => $1) limit $2
-) as overdue
-union
-select project_id from again
-union
-select project_id from (
-  select project_id from next_again where retry_at <= now() and (select count(*) from again) >= $2 limit $2
-) as hidden`;
 
 /**
  * Providers with email that waits for too long. From queue to queue (provider, priority, automation) only first sends
@@ -186,6 +146,10 @@ const DELIVERIES = `
   )
   limit $2`;
 
+const MERGES = `
+  select project_id, profile_id from automations.pending_merges
+  where noted_at < now() - make_interval(secs => $1) order by noted_at limit $2`;
+
 /** Alerts are rare, and announced by the sweep alone: the code that changes their state need not know about it. */
 const ALERTS = `
   select project_id from alerts.announcements where $1 >= 0 group by project_id limit $2`;
@@ -196,7 +160,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     (await client.query<Row>(text, [overdueSeconds, ROWS_MAX])).rows;
   const toIds = (rows: ProjectRow[]): string[] => rows.map(({ project_id }) => project_id);
 
-  const pending = await ask<ProjectRow>(PENDING);
+  const pending = await ask<ProjectRow>(PENDING_FLUSHES);
   const dueRuns = await ask<ProjectRow>(`
     select distinct project_id from (
       select project_id from automations.runs
@@ -224,6 +188,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     select project_id, automation_id from automations.commands
     where requested_at < now() - make_interval(secs => $1)
     order by requested_at limit $2`);
+  const merges = await ask<Work['merges'][number]>(MERGES);
   const erasures = await ask<{ project_id: string; erasure_id: string }>(`
     select project_id, erasure_id from profiles.erasures
     where status = 'pending' and requested_at < now() - make_interval(secs => $1)
@@ -240,6 +205,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     segmentEntries: toIds(segmentEntries),
     segmentStarts,
     commands,
+    merges,
     erasures,
     ended: toIds(ended),
     expired: toIds(expired),

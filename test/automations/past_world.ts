@@ -21,6 +21,7 @@ import { listTenantTables } from '../support/catalogue.ts';
 import { NEVER } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
+import { mergePending } from './merge_pending.ts';
 import { vault } from './with_endpoint.ts';
 
 /** Something that happens to somebody at a moment. */
@@ -77,6 +78,7 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
     return rows.length > 0;
   };
   const settle = async (): Promise<void> => {
+    await mergePending(database, projectId);
     do while ((await within(automations.advance)).isMore);
     while (await takeAll());
   };
@@ -110,8 +112,8 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
     }
   };
 
-  const wakeLinked = async (scope: Scope, profileId: string): Promise<void> => {
-    await automations.wakeLinked(scope, profileId);
+  const followLink = async (scope: Scope, relinked: profiles.Relinked): Promise<void> => {
+    await automations.followLink(scope, relinked);
   };
   const findLink = async (device: string): Promise<string | undefined> => {
     const { rows } = await owner.query<{ link_id: string }>(
@@ -151,13 +153,13 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
       case 'link': {
         const { who: external_id, device: anonymous_id, by: key_type = 'server' } = one;
         const wish = { external_id, anonymous_id, source: 'identify', key_type } as const;
-        await within((scope) => profiles.linkPeople(scope, wish, wakeLinked));
+        await within((scope) => profiles.linkPeople(scope, wish, followLink));
         return;
       }
       case 'unlink': {
         const linkId = await findLink(one.device);
         if (linkId)
-          await within((scope) => profiles.unlinkPeople(scope, linkId, 'console', wakeLinked));
+          await within((scope) => profiles.unlinkPeople(scope, linkId, 'console', followLink));
         return;
       }
       case 'unsubscribe':
