@@ -116,8 +116,8 @@ const listOtherKeys = (
 };
 
 /**
- * Reads who was enrolled before. The people are held first: whoever else enrolls one of them at the same time, under
- * another identifier, does so before or after.
+ * Reads who was enrolled before. Locks the people first, so that another worker that enrolls one of them under another
+ * identifier does so before or after.
  */
 const readBefore = async (scope: Scope, asking: readonly Asking[]): Promise<Before> => {
   const latest = new Map<string, Entered>();

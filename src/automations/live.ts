@@ -8,6 +8,7 @@ import { beginningOf, findFirstEvent } from './past.ts';
 import type { Others } from './merges/others.ts';
 import { listOwnSends, listSentTo, STOPPED } from './past_queries.ts';
 import type { OwnSendRow } from './past_queries.ts';
+import { remembered } from './remembered.ts';
 import type { Together, WalkedRun } from './together.ts';
 import type { Effects, Message, OwnSend, PersonView, Reader } from './world.ts';
 
@@ -42,17 +43,6 @@ const toOwnSend = ({ step_id, status, ...at }: OwnSendRow): OwnSend => ({
   ],
 });
 
-/** Asks once and remembers the answer, until it is told to ask again. */
-const remembered = <T>(ask: () => Promise<T>) => {
-  let answer: Promise<T> | null = null;
-  return {
-    get: (): Promise<T> => (answer ??= ask()),
-    forget: () => {
-      answer = null;
-    },
-  };
-};
-
 const SECOND_MS = 1_000;
 
 const expiresAfterSeconds = ({ run, now }: Live): number => {
@@ -62,7 +52,7 @@ const expiresAfterSeconds = ({ run, now }: Live): number => {
 };
 
 const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
-  const { scope, run, profileId, queuedFor } = live;
+  const { scope, run, profileId, queuedFor, others } = live;
   const { settings } = run.definition;
   const { planned_id: sendId, planned_status: status } = await delivery.plan(scope, {
     automationId: run.automation_id,
@@ -86,6 +76,7 @@ const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
     traceparent: run.traceparent,
     isBulk: run.is_bulk,
   });
+  others.forgetSends();
   if (status === 'queued') queuedFor.add(step.provider_id);
   return { sendId, status };
 };

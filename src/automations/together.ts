@@ -1,7 +1,7 @@
 import type { Scope } from '../base/db.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
-import type { DueRun } from './run_queries.ts';
+import type { DueRun } from './due_queries.ts';
 import type { Definition } from './schema.ts';
 import type { PersonView } from './world.ts';
 

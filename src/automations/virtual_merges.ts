@@ -5,7 +5,7 @@ import { MERGED } from './merges/rule.ts';
 import { listRunsOfPerson, toEnrollment } from './virtual_others.ts';
 import type { Past, Virtual } from './virtual.ts';
 
-const say = (
+const addDecision = (
   virtual: Virtual,
   at: Date,
   {
@@ -20,7 +20,7 @@ const say = (
 
 const endMerged = (virtual: Virtual, { intoRunId }: Merge, at: Date): void => {
   const detail = { other_run_id: intoRunId };
-  say(virtual, at, { stepId: virtual.run.step_id, decision: MERGED, detail });
+  addDecision(virtual, at, { stepId: virtual.run.step_id, decision: MERGED, detail });
   virtual.merged = { intoRunId, at, wakeAt: virtual.dueAt ?? virtual.wakeAt };
   virtual.wakeAt = null;
   virtual.dueAt = null;
@@ -40,14 +40,14 @@ const moveMerged = (virtual: Virtual, { intoRunId }: Merge, at: Date): void => {
   closeMerge(virtual, at);
   virtual.merged = { ...merged, intoRunId, at };
   const detail = { other_run_id: intoRunId };
-  say(virtual, at, { stepId: virtual.run.step_id, decision: MERGED, detail });
+  addDecision(virtual, at, { stepId: virtual.run.step_id, decision: MERGED, detail });
 };
 
 /** The emails that a log names as sent by another run, or as not restored. */
 const listNamed = ({ log }: Virtual, decision: string) =>
   log.filter((one) => one.decision === decision);
 
-const isSaid = (virtual: Virtual, sendId: string): boolean =>
+const isNotRestored = (virtual: Virtual, sendId: string): boolean =>
   listNamed(virtual, 'not_restored').some(({ detail }) => detail['about_send_id'] === sendId);
 
 const restore = async (virtual: Virtual, { intoRunId }: Merge, past: Past): Promise<void> => {
@@ -60,25 +60,25 @@ const restore = async (virtual: Virtual, { intoRunId }: Merge, past: Past): Prom
   virtual.wakeAt = at;
   virtual.dueAt = merged.wakeAt !== null && merged.wakeAt < at ? merged.wakeAt : null;
   const detail = { other_run_id: intoRunId };
-  say(virtual, at, { stepId: virtual.run.step_id, decision: 'restored', detail });
+  addDecision(virtual, at, { stepId: virtual.run.step_id, decision: 'restored', detail });
   const email = (await past.family.viewAt(virtual.run, at))?.email ?? null;
   const other = past.runs.find(({ run }) => run.run_id === intoRunId);
   for (const { stepId, sendId, to, isTaken, at: sentAt } of other?.sent ?? []) {
     const isTheirs = email !== null && normaliseEmail(to) === normaliseEmail(email);
-    if (!isTaken || sentAt < merged.at || !isTheirs || isSaid(virtual, sendId)) continue;
+    if (!isTaken || sentAt < merged.at || !isTheirs || isNotRestored(virtual, sendId)) continue;
     const about = { reason: 'email_sent', about_send_id: sendId, other_run_id: intoRunId };
-    say(virtual, at, { stepId, decision: 'not_restored', detail: about });
+    addDecision(virtual, at, { stepId, decision: 'not_restored', detail: about });
   }
 };
 
 /** Says which emails a run left out because a run sent them that belongs to another person again. */
-const sayLeftOut = (virtual: Virtual, past: Past): void => {
+const logLeftOut = (virtual: Virtual, past: Past): void => {
   const own = new Set(listRunsOfPerson(virtual, past).map(({ run }) => run.run_id));
   for (const { stepId, detail } of listNamed(virtual, 'sent_by_other_run')) {
     const { other_run_id: otherId = '', about_send_id: sendId = '' } = detail;
-    if (own.has(otherId) || isSaid(virtual, sendId)) continue;
+    if (own.has(otherId) || isNotRestored(virtual, sendId)) continue;
     const about = { reason: 'email_left_out', about_send_id: sendId, other_run_id: otherId };
-    say(virtual, past.clock.now, { stepId, decision: 'not_restored', detail: about });
+    addDecision(virtual, past.clock.now, { stepId, decision: 'not_restored', detail: about });
   }
 };
 
@@ -111,5 +111,5 @@ export const settleVirtual = async (past: Past): Promise<void> => {
     const virtual = find(one);
     if (virtual) await restore(virtual, one, past);
   }
-  for (const virtual of runs) sayLeftOut(virtual, past);
+  for (const virtual of runs) logLeftOut(virtual, past);
 };

@@ -78,7 +78,7 @@ const linkReason = ({ profile_id, anonymous_profile_id }: LinkRow, replaced: Lin
 };
 
 /** An anonymous identity that a link or an undo gave to another profile. */
-export type Relinked = {
+export type MovedIdentity = {
   anonymousId: string;
   /** The profile that it has without links. */
   ownProfileId: string;
@@ -88,16 +88,16 @@ export type Relinked = {
 };
 
 /** Runs in the transaction of a link or an undo. */
-export type AfterLink = (scope: Scope, relinked: Relinked) => Promise<void>;
+export type AfterLink = (scope: Scope, moved: MovedIdentity) => Promise<void>;
 
 /** The same for modules above this one, which answer with jobs to wake after the commit. */
-export type OnLinked = (scope: Scope, relinked: Relinked) => Promise<readonly Hint[]>;
+export type OnLinked = (scope: Scope, moved: MovedIdentity) => Promise<readonly Hint[]>;
 
 /** Gathers the jobs to wake while links are made. */
 export const gather = (onLinked: OnLinked | undefined) => {
   const hints: Hint[] = [];
-  const afterLink: AfterLink = async (scope, relinked) => {
-    hints.push(...((await onLinked?.(scope, relinked)) ?? []));
+  const afterLink: AfterLink = async (scope, moved) => {
+    hints.push(...((await onLinked?.(scope, moved)) ?? []));
   };
   return { hints, afterLink };
 };

@@ -17,7 +17,7 @@ export { countErased } from './erase_queries.ts';
 export { alias, identify } from './identify.ts';
 export { labelIdentities, labelProfiles } from './labels.ts';
 export { linkPeople, unlinkPeople } from './link.ts';
-export type { OnLinked, Relinked } from './link.ts';
+export type { OnLinked, MovedIdentity } from './link.ts';
 export { findForEmail, isOfBrowser, readForEmail, traitsForEmail } from './for_email.ts';
 export type { Addressee, Asserted, ForEmail } from './for_email.ts';
 export { listMembers } from './members.ts';

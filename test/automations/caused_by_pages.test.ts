@@ -156,8 +156,8 @@ test.each([
     // A person of the project takes it back.
     const [{ link_id }] = await world.select('link_id', 'identity.links');
     await world.within((scope) =>
-      profiles.unlinkPeople(scope, link_id, 'console', async (inner, relinked) => {
-        await automations.followLink(inner, relinked);
+      profiles.unlinkPeople(scope, link_id, 'console', async (inner, moved) => {
+        await automations.followLink(inner, moved);
       }),
     );
     await world.work();

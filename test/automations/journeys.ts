@@ -91,8 +91,8 @@ export const journeysOf = (database: TestDatabase, projectId = newId()) => {
     within(async (scope) => {
       const external_id = newEvent().external_id ?? '';
       const wish = { anonymous_id, external_id, source: 'alias', key_type: 'server' } as const;
-      return profiles.linkPeople(scope, wish, async (inner, relinked) => {
-        await automations.followLink(inner, relinked);
+      return profiles.linkPeople(scope, wish, async (inner, moved) => {
+        await automations.followLink(inner, moved);
       });
     });
   const names = async () => (await decisions()).map(({ decision }) => decision as string);

@@ -118,7 +118,7 @@ describe('what is decided', () => {
     });
   });
 
-  test('a merged run is restored where nothing blocks it, and makes room for nobody then', () => {
+  test('a merged run is restored where nothing blocks it, and blocks younger runs then', () => {
     const [b, c] = [runAt('b', 3, merged('a0')), runAt('c', 5, merged('a0'))];
     expect(decide('once', b, c)).toEqual({
       merges: [],

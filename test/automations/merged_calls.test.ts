@@ -1,4 +1,4 @@
-// The webhook call of a run that ends as merged: one that is not under way is not made, unless an undo restores the run.
+// The webhook call of a run that ends as merged. A call that is not under way is made only if an undo restores the run.
 import { beforeEach, expect, test } from 'vitest';
 import * as automations from '../../src/automations/automations.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
@@ -43,8 +43,8 @@ const enroll = async (): Promise<void> => {
 const undo = async (): Promise<void> => {
   const [{ link_id }] = await world.select('link_id', 'identity.links');
   await world.within((scope) =>
-    profiles.unlinkPeople(scope, link_id, 'console', async (inner, relinked) => {
-      await automations.followLink(inner, relinked);
+    profiles.unlinkPeople(scope, link_id, 'console', async (inner, moved) => {
+      await automations.followLink(inner, moved);
     }),
   );
   await world.settle();

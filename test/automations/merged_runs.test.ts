@@ -312,6 +312,18 @@ describe('no email comes twice', () => {
   });
 });
 
+test('a link of the release before has nothing compared, and of runs in one transaction one sends', async () => {
+  await world.activate(SERIES);
+  await both();
+  await world.link('Phone');
+  await database.owner.query('delete from automations.pending_merges where project_id = $1', [
+    world.projectId,
+  ]);
+  await world.nextDay();
+  expect(await world.stands()).toEqual(['ann active at rest', 'Phone active at rest']);
+  expect(await world.emails()).toEqual(['ann mail accepted']);
+});
+
 describe('between a link and the comparison', () => {
   test('no run of the person is walked, and runs of other people are', async () => {
     await world.activate(SERIES);

@@ -112,8 +112,8 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
     }
   };
 
-  const followLink = async (scope: Scope, relinked: profiles.Relinked): Promise<void> => {
-    await automations.followLink(scope, relinked);
+  const followLink = async (scope: Scope, moved: profiles.MovedIdentity): Promise<void> => {
+    await automations.followLink(scope, moved);
   };
   const findLink = async (device: string): Promise<string | undefined> => {
     const { rows } = await owner.query<{ link_id: string }>(

@@ -111,7 +111,7 @@ test('an email that went to the address of a restored run is not sent again', as
   ]);
 });
 
-test('after a merge nobody is enrolled under another identity', async () => {
+test('after a merge a person is not enrolled again under another identity', async () => {
   expect(await decide([event('go', 'd0', 10), link(8), event('go', 'p0', 7)])).toEqual([
     'inside: waits_for_event',
   ]);

@@ -29,8 +29,8 @@ export const withMerges = (database: TestDatabase) => {
   const journeys = journeysOf(database);
   const { projectId, within } = journeys;
   const { owner } = database;
-  const followLink: AfterLink = async (scope, relinked) => {
-    await automations.followLink(scope, relinked);
+  const followLink: AfterLink = async (scope, moved) => {
+    await automations.followLink(scope, moved);
   };
   const isDevice = (who: string) => who !== who.toLowerCase();
   const by = (who: string): Partial<EventRow> =>

@@ -18,7 +18,7 @@ export const mergeHint = (projectId: string, profileId: string): Hint => ({
  */
 export const followLink = async (
   scope: Scope,
-  { anonymousId, ownProfileId, joined, left }: profiles.Relinked,
+  { anonymousId, ownProfileId, joined, left }: profiles.MovedIdentity,
 ): Promise<Hint[]> => {
   const members = await profiles.listMembers(scope, [joined]);
   const moved = members.find(({ kind, value }) => kind === 'anonymous' && value === anonymousId);

@@ -123,7 +123,7 @@ export const parkCalls = async (
 };
 
 /** A decision that is added to the log of a run. */
-export type Said = {
+export type NewDecision = {
   runId: string;
   stepId: string;
   decision: string;
@@ -131,21 +131,25 @@ export type Said = {
 };
 
 /** Adds decisions to the logs of runs, after what is there. */
-export const appendLog = async ({ tx, projectId }: Scope, said: readonly Said[]): Promise<void> => {
-  if (said.length === 0) return;
-  const column = (read: (one: Said) => string, type: string) => sql.array(said.map(read), type);
+export const appendLog = async (
+  { tx, projectId }: Scope,
+  decisions: readonly NewDecision[],
+): Promise<void> => {
+  if (decisions.length === 0) return;
+  const column = (read: (one: NewDecision) => string, type: string) =>
+    sql.array(decisions.map(read), type);
   await tx.query(sql.unsafe`
     insert into automations.run_log (project_id, run_id, entry, step_id, decision, detail, decided_at)
-    select ${projectId}, said.run_id,
-      known.entries + row_number() over (partition by said.run_id order by said.ordinal) - 1,
-      said.step_id, said.decision, said.detail, statement_timestamp()
+    select ${projectId}, added.run_id,
+      known.entries + row_number() over (partition by added.run_id order by added.ordinal) - 1,
+      added.step_id, added.decision, added.detail, statement_timestamp()
     from unnest(
       ${column(({ runId }) => runId, 'uuid')}, ${column(({ stepId }) => stepId, 'text')},
       ${column(({ decision }) => decision, 'text')}, ${column(({ detail }) => JSON.stringify(detail), 'jsonb')}
-    ) with ordinality as said (run_id, step_id, decision, detail, ordinal)
+    ) with ordinality as added (run_id, step_id, decision, detail, ordinal)
     cross join lateral (
       select count(*) as entries from automations.run_log
-      where project_id = ${projectId} and run_id = said.run_id
+      where project_id = ${projectId} and run_id = added.run_id
     ) as known
   `);
 };

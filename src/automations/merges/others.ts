@@ -2,11 +2,12 @@ import type { Scope } from '../../base/db.ts';
 import { normaliseEmail } from '../../base/email_address.ts';
 import * as profiles from '../../profiles/profiles.ts';
 import { STOPPED } from '../past_queries.ts';
-import type { DueRun } from '../run_queries.ts';
+import type { DueRun } from '../due_queries.ts';
 import type { Definition } from '../schema.ts';
+import { remembered } from '../remembered.ts';
 import { areExclusive, valueDigestOf } from './rule.ts';
 import { listOtherRuns, listSplits, listUndoneMerges } from './run_queries.ts';
-import type { Asked, OtherRow, SplitRow, UndoneMerge } from './run_queries.ts';
+import type { RunOfPerson, OtherRow, SplitRow, UndoneMerge } from './run_queries.ts';
 import { listSendsOfRuns } from './send_queries.ts';
 import type { RunSend } from './send_queries.ts';
 
@@ -17,7 +18,7 @@ type Members = Awaited<ReturnType<typeof profiles.listMembers>>;
 /** An email of a step, and the run that sent it. */
 export type SentByOther = { runId: string; sendId: string };
 
-const toAsked = (run: WalkedRun, profileId: string): Asked => ({
+const toRunOfPerson = (run: WalkedRun, profileId: string): RunOfPerson => ({
   run_id: run.run_id,
   automation_id: run.automation_id,
   identity_id: run.identity_id,
@@ -36,12 +37,6 @@ const wentInstead = (
   recipient !== null &&
   normaliseEmail(recipient) === normaliseEmail(to);
 
-/** Asks for something once, and only once the first run needs it. */
-const once = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
-  let answer: Promise<T> | null = null;
-  return () => (answer ??= ask());
-};
-
 const byRun = <Row extends { of_run_id: string }>(rows: readonly Row[]): Map<string, Row[]> =>
   Map.groupBy(rows, ({ of_run_id }) => of_run_id);
 
@@ -57,21 +52,21 @@ const withOthers = (members: Members): Members => {
  */
 export class Others {
   readonly #scope: Scope;
-  readonly #asked: readonly Asked[];
+  readonly #runsOfPeople: readonly RunOfPerson[];
   /** The runs whose re-entry rule may allow the person only one. */
   readonly #exclusive: ReadonlySet<string>;
   readonly #restored: readonly string[];
-  readonly #members = once(() => this.#readMembers());
-  readonly #runs = once(() => this.#readRuns());
-  readonly #undone = once(() => this.#readUndone());
-  readonly #sends = once(() => this.#readSends());
-  readonly #splits = once(() => this.#readSplits());
+  readonly #members = remembered(() => this.#readMembers());
+  readonly #runs = remembered(() => this.#readRuns());
+  readonly #undone = remembered(() => this.#readUndone());
+  readonly #sends = remembered(() => this.#readSends());
+  readonly #splits = remembered(() => this.#readSplits());
 
   constructor(scope: Scope, runs: readonly WalkedRun[], profileOf: ProfileOf) {
     this.#scope = scope;
-    this.#asked = runs.flatMap((run) => {
+    this.#runsOfPeople = runs.flatMap((run) => {
       const profileId = profileOf.get(run.identity_id);
-      return profileId === undefined ? [] : [toAsked(run, profileId)];
+      return profileId === undefined ? [] : [toRunOfPerson(run, profileId)];
     });
     const exclusive = runs.filter(
       ({ definition, is_test }) => definition.settings.re_entry !== 'every_time' && !is_test,
@@ -84,12 +79,12 @@ export class Others {
   async findSent(run: WalkedRun, stepId: string, to: string): Promise<SentByOther | null> {
     if (!this.#exclusive.has(run.run_id)) return null;
     const { re_entry: reEntry } = run.definition.settings;
-    const others = ((await this.#runs()).get(run.run_id) ?? []).filter((other) =>
+    const others = ((await this.#runs.get()).get(run.run_id) ?? []).filter((other) =>
       areExclusive(reEntry, run, other),
     );
-    const undone = (await this.#undone()).get(run.run_id) ?? [];
+    const undone = (await this.#undone.get()).get(run.run_id) ?? [];
     if (others.length + undone.length === 0) return null;
-    const sends = await this.#sends();
+    const sends = await this.#sends.get();
     const sentBy = ({ run_id }: { run_id: string }) =>
       (sends.get(run_id) ?? []).filter((send) => send.step_id === stepId);
     const [found] = [
@@ -99,34 +94,41 @@ export class Others {
     return found ? { runId: found.run_id, sendId: found.send_id } : null;
   }
 
+  /** Has the emails read again when the next run asks, because a run of the transaction sends one. */
+  forgetSends(): void {
+    this.#sends.forget();
+  }
+
   /**
    * Returns the profile by which a person's arm of a split is chosen: the one of the first run that passed the split,
    * or of the first run. Null for a person with one identity.
    */
   async findArm(run: WalkedRun, stepId: string): Promise<string | null> {
-    const rows = (await this.#splits()).get(run.run_id) ?? [];
+    const rows = (await this.#splits.get()).get(run.run_id) ?? [];
     const passed = rows.find((row) => row.step_id === stepId);
     if (passed?.profile_id) return passed.profile_id;
     const ownerId = (passed ?? rows[0])?.identity_id;
-    const owner = (await this.#members()).find(({ identity_id }) => identity_id === ownerId);
+    const owner = (await this.#members.get()).find(({ identity_id }) => identity_id === ownerId);
     return owner?.own_profile_id ?? null;
   }
 
   async #readMembers(): Promise<Members> {
-    const profileIds = [...new Set(this.#asked.map(({ profile_id }) => profile_id))];
+    const profileIds = [...new Set(this.#runsOfPeople.map(({ profile_id }) => profile_id))];
     return withOthers(await profiles.listMembers(this.#scope, profileIds));
   }
 
-  /** The runs of people with several identities, as far as they are asked about. */
-  async #listAsked(): Promise<Asked[]> {
-    const known = new Set((await this.#members()).map(({ profile_id }) => profile_id));
-    return this.#asked.filter(({ profile_id }) => known.has(profile_id));
+  /** The runs of people with several identities, of those that are walked. */
+  async #listWithOthers(): Promise<RunOfPerson[]> {
+    const known = new Set((await this.#members.get()).map(({ profile_id }) => profile_id));
+    return this.#runsOfPeople.filter(({ profile_id }) => known.has(profile_id));
   }
 
   async #readRuns(): Promise<Map<string, OtherRow[]>> {
-    const asked = (await this.#listAsked()).filter(({ run_id }) => this.#exclusive.has(run_id));
+    const asked = (await this.#listWithOthers()).filter(({ run_id }) =>
+      this.#exclusive.has(run_id),
+    );
     if (asked.length === 0) return new Map();
-    return byRun(await listOtherRuns(this.#scope, asked, await this.#members()));
+    return byRun(await listOtherRuns(this.#scope, asked, await this.#members.get()));
   }
 
   async #readUndone(): Promise<Map<string, UndoneMerge[]>> {
@@ -135,7 +137,10 @@ export class Others {
   }
 
   async #readSends(): Promise<Map<string, RunSend[]>> {
-    const others = [...(await this.#runs()).values(), ...(await this.#undone()).values()].flat();
+    const others = [
+      ...(await this.#runs.get()).values(),
+      ...(await this.#undone.get()).values(),
+    ].flat();
     const runIds = [...new Set(others.map(({ run_id }) => run_id))];
     const sends = await listSendsOfRuns(this.#scope, runIds);
     return Map.groupBy(
@@ -145,8 +150,8 @@ export class Others {
   }
 
   async #readSplits(): Promise<Map<string, SplitRow[]>> {
-    const asked = await this.#listAsked();
+    const asked = await this.#listWithOthers();
     if (asked.length === 0) return new Map();
-    return byRun(await listSplits(this.#scope, asked, await this.#members()));
+    return byRun(await listSplits(this.#scope, asked, await this.#members.get()));
   }
 }

@@ -7,7 +7,7 @@ import type { OtherRun } from './rule.ts';
 import { listSendsOfRuns } from './send_queries.ts';
 import type { RunSend } from './send_queries.ts';
 
-type Comparing = {
+type RepeatContext = {
   othersOf: OthersOf;
   /** The runs that have just ended as merged. */
   ended: ReadonlySet<string>;
@@ -29,7 +29,7 @@ const comesFirst = (run: ComparedRun, other: OtherRun, send: RunSend): boolean =
 export const cancelRepeated = async (
   scope: Scope,
   runs: readonly ComparedRun[],
-  { othersOf, ended }: Comparing,
+  { othersOf, ended }: RepeatContext,
 ): Promise<void> => {
   const own = await listSendsOfRuns(
     scope,

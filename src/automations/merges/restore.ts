@@ -7,17 +7,17 @@ import { STOPPED } from '../past_queries.ts';
 import type { ComparedPerson, ComparedRun, OthersOf } from './compared.ts';
 import type { Merge } from './decide.ts';
 import { appendLog, endMerges, lockMerged, restoreRuns } from './merge_queries.ts';
-import type { Merged, Said } from './merge_queries.ts';
+import type { Merged, NewDecision } from './merge_queries.ts';
 import { REPEATED } from './repeated.ts';
-import { listIdentitiesOfRuns, listLeftOut } from './said_queries.ts';
+import { listIdentitiesOfRuns, listLeftOut } from './left_out_queries.ts';
 import { listSendsOfRuns } from './send_queries.ts';
 import type { RunSend } from './send_queries.ts';
 
 /** What an undo could not restore of a run, and why. */
 const NOT_RESTORED = 'not_restored';
 
-/** The emails that logs name as not restored: said once is enough. */
-const listSaid = (logs: readonly Logged[]): Set<string> =>
+/** Returns the emails that logs name as not restored already. */
+const listNotRestored = (logs: readonly Logged[]): Set<string> =>
   new Set(
     logs
       .filter(({ decision }) => decision === NOT_RESTORED)
@@ -26,7 +26,7 @@ const listSaid = (logs: readonly Logged[]): Set<string> =>
       ),
   );
 
-const toSaid = (runId: string, reason: string, send: RunSend): Said => ({
+const toNotRestored = (runId: string, reason: string, send: RunSend): NewDecision => ({
   runId,
   stepId: send.step_id,
   decision: NOT_RESTORED,
@@ -38,11 +38,11 @@ const listLost = (
   { run_id, into_run_id, merged_at }: Merged,
   sends: readonly RunSend[],
   email: string | null,
-): Said[] =>
+): NewDecision[] =>
   sends.flatMap((send) => {
     const isCancelled =
       send.run_id === run_id && send.status === 'cancelled' && send.status_reason === 'run_merged';
-    if (isCancelled) return [toSaid(run_id, 'email_cancelled', send)];
+    if (isCancelled) return [toNotRestored(run_id, 'email_cancelled', send)];
     const wentInstead =
       send.run_id === into_run_id &&
       send.queued_at >= merged_at &&
@@ -50,10 +50,10 @@ const listLost = (
       send.recipient !== null &&
       email !== null &&
       normaliseEmail(send.recipient) === normaliseEmail(email);
-    return wentInstead ? [toSaid(run_id, 'email_sent', send)] : [];
+    return wentInstead ? [toNotRestored(run_id, 'email_sent', send)] : [];
   });
 
-const sayLost = async (
+const logLost = async (
   scope: Scope,
   restored: readonly Merged[],
   { profileId }: ComparedPerson,
@@ -64,7 +64,7 @@ const sayLost = async (
   ]);
   if (sends.length === 0) return;
   const email = (await profiles.findRow(scope, profileId))?.email ?? null;
-  const before = listSaid(await listLogs(scope, runIds));
+  const before = listNotRestored(await listLogs(scope, runIds));
   const lost = restored.flatMap((merged) => listLost(merged, sends, email));
   await appendLog(
     scope,
@@ -72,7 +72,7 @@ const sayLost = async (
   );
 };
 
-type Restoring = { runs: readonly ComparedRun[]; person: ComparedPerson };
+type RestoreContext = { runs: readonly ComparedRun[]; person: ComparedPerson };
 
 /**
  * Makes runs continue where they were when they ended as merged. Their logs say so, and which email did not or does not
@@ -81,7 +81,7 @@ type Restoring = { runs: readonly ComparedRun[]; person: ComparedPerson };
 export const restoreMerged = async (
   scope: Scope,
   restores: readonly Merge[],
-  { runs, person }: Restoring,
+  { runs, person }: RestoreContext,
 ): Promise<void> => {
   if (restores.length === 0) return;
   const merged = await lockMerged(
@@ -111,7 +111,7 @@ export const restoreMerged = async (
       };
     }),
   );
-  if (restored.length > 0) await sayLost(scope, restored, person);
+  if (restored.length > 0) await logLost(scope, restored, person);
 };
 
 /** Lists the emails that some runs left out because a run sent them that belongs to another person again. */
@@ -119,7 +119,7 @@ const listLeftOutNow = async (
   scope: Scope,
   runs: readonly ComparedRun[],
   { identityIds }: ComparedPerson,
-): Promise<Said[]> => {
+): Promise<NewDecision[]> => {
   const leftOut = await listLeftOut(
     scope,
     runs.map(({ run_id }) => run_id),
@@ -148,13 +148,13 @@ const listCancelled = async (
   scope: Scope,
   runs: readonly ComparedRun[],
   othersOf: OthersOf,
-): Promise<Said[]> => {
+): Promise<NewDecision[]> => {
   const runOf = new Map(runs.map((run) => [run.run_id, run]));
   const cancelled = (await listSendsOfRuns(scope, [...runOf.keys()])).filter(
     ({ status, status_reason }) => status === 'cancelled' && status_reason === REPEATED,
   );
   if (cancelled.length === 0) return [];
-  const before = listSaid(
+  const before = listNotRestored(
     await listLogs(
       scope,
       cancelled.map(({ run_id }) => run_id),
@@ -171,14 +171,14 @@ const listCancelled = async (
       const ids = new Set(run && othersOf(run).map((other) => other.run_id));
       return !sent.some((send) => send.step_id === step_id && ids.has(send.run_id));
     })
-    .map((send) => toSaid(send.run_id, 'email_cancelled', send));
+    .map((send) => toNotRestored(send.run_id, 'email_cancelled', send));
 };
 
 /**
  * Says in the logs of runs which emails do not come any more: another run sent them in their place, and an undo has
  * given that run back to another person.
  */
-export const sayLeftOut = async (
+export const logLeftOut = async (
   scope: Scope,
   runs: readonly ComparedRun[],
   { person, othersOf }: { person: ComparedPerson; othersOf: OthersOf },

@@ -59,7 +59,7 @@ export type OtherRow = z.output<typeof OtherRow>;
 /** How many runs of one identity are compared with a run, before it and after it. */
 const OTHERS_PER_IDENTITY_MAX = 5;
 
-export type Asked = {
+export type RunOfPerson = {
   run_id: string;
   automation_id: string;
   identity_id: string;
@@ -88,10 +88,10 @@ const runColumns = sql.fragment`run.run_id, run.identity_id, run.started_at, run
  */
 export const listOtherRuns = (
   { tx, projectId }: Scope,
-  asked: readonly Asked[],
+  asked: readonly RunOfPerson[],
   members: readonly Belonging[],
 ) => {
-  const column = (read: (one: Asked) => string | null, type: string) =>
+  const column = (read: (one: RunOfPerson) => string | null, type: string) =>
     sql.array(asked.map(read), type);
   const isOther = sql.fragment`run.project_id = ${projectId} and run.automation_id = asked.automation_id
     and not run.is_test`;
@@ -154,10 +154,10 @@ export type SplitRow = z.output<typeof SplitRow>;
  */
 export const listSplits = (
   { tx, projectId }: Scope,
-  asked: readonly Asked[],
+  asked: readonly RunOfPerson[],
   members: readonly Belonging[],
 ) => {
-  const column = (read: (one: Asked) => string) => sql.array(asked.map(read), 'uuid');
+  const column = (read: (one: RunOfPerson) => string) => sql.array(asked.map(read), 'uuid');
   return tx.any(sql.type(SplitRow)`
     select asked.run_id as of_run_id, first.identity_id, passed.step_id, passed.detail ->> 'profile_id' as profile_id
     from unnest(

@@ -19,7 +19,7 @@ import {
 import type { Place } from './merge_queries.ts';
 import { deletePending, lockPending, updatePending } from './pending_queries.ts';
 import { cancelRepeated } from './repeated.ts';
-import { restoreMerged, sayLeftOut } from './restore.ts';
+import { restoreMerged, logLeftOut } from './restore.ts';
 import { MERGED, valueDigestOf } from './rule.ts';
 import { listOtherRuns, listRunsAfter } from './run_queries.ts';
 import type { ComparedRow, OtherRow } from './run_queries.ts';
@@ -62,7 +62,7 @@ const listOthers = async (
   return ({ run_id }) => byRun.get(run_id) ?? [];
 };
 
-const sayMerged = (scope: Scope, places: readonly Place[], intoOf: ReadonlyMap<string, string>) =>
+const logMerged = (scope: Scope, places: readonly Place[], intoOf: ReadonlyMap<string, string>) =>
   appendLog(
     scope,
     places.map(({ run_id: runId, step_id: stepId }) => ({
@@ -80,7 +80,7 @@ const endMerged = async (scope: Scope, merges: readonly Merge[]): Promise<void> 
   if (places.length === 0) return;
   const runIds = places.map(({ run_id }) => run_id);
   await insertMerges(scope, places, (runId) => intoOf.get(runId) ?? '');
-  await sayMerged(scope, places, intoOf);
+  await logMerged(scope, places, intoOf);
   await endRuns(
     scope,
     runIds.map((runId) => ({ runId, outcome: MERGED })),
@@ -95,7 +95,7 @@ const moveMerged = async (scope: Scope, moves: readonly Merge[]): Promise<void> 
   const merged = await lockMerged(scope, [...intoOf.keys()]);
   await endMerges(scope, merged);
   await insertMerges(scope, merged, (runId) => intoOf.get(runId) ?? '');
-  await sayMerged(scope, merged, intoOf);
+  await logMerged(scope, merged, intoOf);
 };
 
 const settlePage = async (
@@ -114,13 +114,13 @@ const settlePage = async (
   const ended = new Set(decided.merges.map(({ runId }) => runId));
   await cancelRepeated(scope, runs, { othersOf, ended });
   await restoreMerged(scope, decided.restores, { runs, person });
-  if (isUndo) await sayLeftOut(scope, runs, { person, othersOf });
+  if (isUndo) await logLeftOut(scope, runs, { person, othersOf });
 };
 
 /**
  * Compares the runs of a person after a link or an undo: a part of them, the oldest first. Returns whether there are
- * more. Locks all identities of the person, so no worker walks their runs meanwhile, nobody links them, and no email of
- * theirs begins. Safe to repeat: the same runs and links give the same decisions.
+ * more. Locks all identities of the person, so until the commit no worker walks their runs, no link
+ * changes them, and no email of theirs is handed over. Safe to repeat: the same runs and links give the same decisions.
  */
 export const settleMerges = async (
   scope: Scope,

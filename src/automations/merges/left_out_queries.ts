@@ -9,7 +9,7 @@ const LeftOut = z.strictObject({
   about_send_id: z.uuid(),
 });
 
-/** Lists the emails that some runs left out because another run had sent them, without those that logs say are lost. */
+/** Lists the emails that runs left out because another run had sent them, but those that a log names as not restored. */
 export const listLeftOut = ({ tx, projectId }: Scope, runIds: readonly string[]) =>
   tx.any(sql.type(LeftOut)`
     select log.run_id, log.step_id, log.detail ->> 'other_run_id' as other_run_id,
@@ -18,9 +18,9 @@ export const listLeftOut = ({ tx, projectId }: Scope, runIds: readonly string[])
     where log.project_id = ${projectId} and log.run_id = any (${sql.array([...runIds], 'uuid')})
     and log.decision = 'sent_by_other_run'
     and not exists (
-      select from automations.run_log as said
-      where said.project_id = ${projectId} and said.run_id = log.run_id and said.decision = 'not_restored'
-      and said.detail ->> 'about_send_id' = log.detail ->> 'about_send_id'
+      select from automations.run_log as other
+      where other.project_id = ${projectId} and other.run_id = log.run_id and other.decision = 'not_restored'
+      and other.detail ->> 'about_send_id' = log.detail ->> 'about_send_id'
     )
     order by log.run_id, log.entry
   `);
