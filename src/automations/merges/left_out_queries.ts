@@ -9,7 +9,7 @@ const LeftOut = z.strictObject({
   about_send_id: z.uuid(),
 });
 
-/** Lists the emails that runs left out because another run had sent them, but those that a log names as not restored. */
+/** Lists the emails that runs left out because another run had sent them, without those a log names as not restored. */
 export const listLeftOut = ({ tx, projectId }: Scope, runIds: readonly string[]) =>
   tx.any(sql.type(LeftOut)`
     select log.run_id, log.step_id, log.detail ->> 'other_run_id' as other_run_id,
