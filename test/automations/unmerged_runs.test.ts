@@ -1,6 +1,7 @@
 // An undo has a run that ended as merged continue where it was, as far as the outside world allows, and says what it
 // could not restore.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { listInProgress } from '../../src/automations/in_progress.ts';
 import { archive } from '../../src/automations/life.ts';
 import { testDatabase } from '../support/database.ts';
 import { mail } from './journeys.ts';
@@ -154,6 +155,24 @@ describe('a run that ended as merged', () => {
       'restored',
     ]);
   });
+});
+
+test('the preview of an undo names a run that ended as merged, until the undo restores it', async () => {
+  await world.activate(SERIES);
+  await both();
+  await linked();
+  const { rows } = await database.owner.query<{ identity_id: string }>(
+    'select identity_id from identity.identities where project_id = $1',
+    [world.projectId],
+  );
+  const identityIds = rows.map(({ identity_id }) => identity_id);
+  const inProgress = async () =>
+    (await world.within((scope) => listInProgress(scope, identityIds, 9))).map(
+      ({ status }) => status,
+    );
+  expect(await inProgress()).toEqual(['merged', 'active']);
+  await undone();
+  expect(await inProgress()).toEqual(['active', 'active']);
 });
 
 describe('three identities', () => {
