@@ -75,7 +75,7 @@ export const UndoPreview = z
         }),
       )
       .meta({
-        description: `Runs that go on, the newest ${UNDO_RUNS_MAX}. One that is \`merged\` does unless an older run remains.`,
+        description: `Runs that go on, the newest ${UNDO_RUNS_MAX}. A \`merged\` run does unless an older run remains.`,
       }),
     suppressions: z
       .array(z.strictObject({ email: z.string(), reasons: z.array(z.string()) }))
