@@ -7,6 +7,7 @@ import { Resources } from '../../src/base/resources.ts';
 import { openApi } from '../../src/http/api.ts';
 import { TIMEOUTS } from '../../src/http/bounds.ts';
 import type { Listening } from '../../src/http/api.ts';
+import { PIPELINED_REQUESTS_MAX } from '../../src/http/owed_answers.ts';
 import { routes } from '../../src/http/routes.ts';
 import { untilWaiting } from '../base/connections.ts';
 import { ask, toWire } from '../http/raw_http.ts';
@@ -131,13 +132,22 @@ test('408: who sends a byte now and then is not waited for', async () => {
 });
 
 const json = { 'Content-Type': 'application/json' };
-/** A request without a key whose body does not end. */
-const unfinished = toWire({
-  method: 'POST',
-  path: '/v1/events',
-  headers: { ...json, 'Content-Length': '1000' },
-  body: '{',
-});
+/** A request of a page whose body does not end. */
+const unfinished = () =>
+  toWire({
+    method: 'POST',
+    path: '/v1/events',
+    headers: {
+      ...json,
+      Authorization: `Bearer ${api.project.publishable_key}`,
+      'Content-Length': '1000',
+      // The service asks for the body once it has begun to read it.
+      Expect: '100-continue',
+    },
+    body: '{',
+  });
+/** Requests whose answers are more than the buffers of a connection hold. */
+const unread = () => toWire({ path: '/v1/openapi.json' }).repeat(PIPELINED_REQUESTS_MAX);
 const healthRequest = toWire({ path: '/healthz' });
 const HEALTHY = 'HTTP/1.1 200';
 
@@ -215,17 +225,16 @@ test('attack: an address that takes all connections shuts out no other', async (
 });
 
 test.each([
-  ['read no answer', () => toWire({ path: '/v1/openapi.json' }).repeat(2)],
-  ['send no end of a body', () => unfinished],
-  ['send no end of the headers', () => 'GET /healthz HTTP/1.1\r\nHost: a\r\n'],
-])('attack: connections that %s shut out no other address', async (_how, write) => {
+  ['read no answer', unread, true],
+  ['send no end of a body', unfinished, true],
+  ['send no end of the headers', () => 'GET /healthz HTTP/1.1\r\nHost: a\r\n', false],
+])('attack: connections that %s shut out no other address', async (_how, write, hasAnswer) => {
   const { open, ask } = crowd();
-  const pinned: Socket[] = [];
   const pin = async () => {
     const socket = await open('127.0.0.66');
-    socket.pause();
     socket.write(write());
-    pinned.push(socket);
+    if (hasAnswer) await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    socket.pause();
   };
   for (let at = 0; at < CONNECTIONS; at += 1) await pin();
   // It looks at requests that are under way once a second, so another address finds a place after that.
