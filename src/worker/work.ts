@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { DUE_RUNS, PENDING } from './work_of_projects.ts';
 
 /** Where there is work that waits for too long, by project. Ids only: all that the queue's role may see. */
 export type Work = {
@@ -28,49 +29,6 @@ export type Work = {
 const ROWS_MAX = 10_000;
 
 type ProjectRow = { project_id: string };
-
-/**
- * Projects with flushes that wait for too long. From project to project: of each only the flush whose turn is next
- * is looked at, so that one project with very much work hides nobody else's.
- */
-const PENDING = `
-with recursive next as (
-  (
-    select project_id, received_at from ingest.pending
-    where retry_at is null order by project_id, flush_id limit 1
-  )
-  union all
-  select found.project_id, found.received_at from next
-  cross join lateral (
-    select project_id, received_at from ingest.pending
-    where retry_at is null and project_id > next.project_id order by project_id, flush_id limit 1
-  ) as found
-),
--- Postponed: nobody hints at it but we. Only when there is more than we look at, also from project to project.
-again as materialized (
-  select project_id from ingest.pending where retry_at <= now() order by retry_at limit $2
-), next_again as (
-  (
-    select project_id, retry_at from ingest.pending
-    where retry_at is not null order by project_id, retry_at, flush_id limit 1
-  )
-  union all
-  select found.project_id, found.retry_at from next_again
-  cross join lateral (
-    select project_id, retry_at from ingest.pending
-    where retry_at is not null and project_id > next_again.project_id
-    order by project_id, retry_at, flush_id limit 1
-  ) as found
-)
-select project_id from (
-  select project_id from next where received_at < now() - make_interval(secs => $1) limit $2
-) as overdue
-union
-select project_id from again
-union
-select project_id from (
-  select project_id from next_again where retry_at <= now() and (select count(*) from again) >= $2 limit $2
-) as hidden`;
 
 /**
  * Providers with email that waits for too long. From queue to queue (provider, priority, automation) only first sends
@@ -197,12 +155,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
   const toIds = (rows: ProjectRow[]): string[] => rows.map(({ project_id }) => project_id);
 
   const pending = await ask<ProjectRow>(PENDING);
-  const dueRuns = await ask<ProjectRow>(`
-    select distinct project_id from (
-      select project_id from automations.runs
-      where status = 'active' and wake_at < now() - make_interval(secs => $1)
-      order by wake_at limit $2
-    ) as overdue`);
+  const dueRuns = await ask<ProjectRow>(DUE_RUNS);
   const queuedSends = await ask<Work['queuedSends'][number]>(QUEUED_SENDS);
   const expired = await ask<ProjectRow>(`
     select distinct project_id from (
