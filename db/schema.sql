@@ -843,7 +843,7 @@ create policy one_project on automations.runs for all to public using ((project_
 create policy work_of_all_projects on automations.runs for select to trunkline_queue using (true);
 grant delete, insert, select, update on automations.runs to trunkline_runtime;
 grant select (project_id, run_id, automation_id, version, identity_id, trigger_event_id, trigger_event_at, status, step_id, wake_at, started_at, ended_at, outcome, is_test) on automations.runs to trunkline_analyst;
-grant select (project_id, status, wake_at) on automations.runs to trunkline_queue;
+grant select (project_id, status, wake_at, source, goes_first) on automations.runs to trunkline_queue;
 
 create table automations.segment_readers (
   project_id uuid not null,

@@ -111,7 +111,7 @@ const Settings = z.object({
   CONNECTIONS_MAX: wholeNumber(1, CONNECTIONS_BOUND)
     .default(10_000)
     .describe(
-      'connections at a time per process; for one more, one that waits for a request is closed',
+      'connections at a time per process; for one more, one without a request under way is closed',
     ),
   STOP_NOTICE_SECONDS: wholeNumber(0, STOP_NOTICE_SECONDS_MAX)
     .default(0)

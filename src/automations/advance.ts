@@ -22,7 +22,7 @@ import { walk } from './walk.ts';
 import type { Walked } from './walk.ts';
 
 /** How many due runs one transaction walks. */
-export const CLAIM_RUNS_MAX = 200;
+export const CLAIM_RUNS_MAX = 100;
 /** The same in the transaction of flushes, which keeps people locked that other workers need: it has to stay short. */
 export const FLUSH_RUNS_MAX = 50;
 /** After this time the job that advances runs begins no further walk in a transaction, for the same reason. */
@@ -108,6 +108,13 @@ const walkWhatGoes = async (scope: Scope, runs: readonly DueRun[], held: Held): 
   return done;
 };
 
+/** Returns runs in the order in which they take turns. */
+const inOrderOf = (due: readonly Due[], claimed: readonly DueRun[]): DueRun[] => {
+  const places = new Map(due.map(({ run_id }, place) => [run_id, place]));
+  const placeOf = ({ run_id }: DueRun): number => places.get(run_id) ?? due.length;
+  return claimed.toSorted((one, other) => placeOf(one) - placeOf(other));
+};
+
 const isFrozen = ({ automation_status, is_test }: DueRun): boolean =>
   automation_status === 'paused' && !is_test;
 
@@ -131,12 +138,15 @@ const advanceDue = async (
     scope,
     capped.flatMap(({ identity_id }) => profileOf.get(identity_id) ?? []),
   );
-  const claimed = await claimDueRuns(
-    scope,
-    due.map(({ run_id, identity_id }) => ({
-      run_id,
-      profile_id: profileOf.get(identity_id) ?? null,
-    })),
+  const claimed = inOrderOf(
+    due,
+    await claimDueRuns(
+      scope,
+      due.map(({ run_id, identity_id }) => ({
+        run_id,
+        profile_id: profileOf.get(identity_id) ?? null,
+      })),
+    ),
   );
   const frozen = claimed.filter(isFrozen).map(({ run_id }) => run_id);
   await freezeRuns(scope, frozen);

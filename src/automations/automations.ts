@@ -30,11 +30,11 @@ export { commandHint, continueCommands } from './commands/commands.ts';
 export { eraser } from './erase.ts';
 export { runSection } from './export.ts';
 export {
-  isBehindSegments,
   listSegmentUsersNamed as listSegmentUsers,
   READ_ENTRIES_MAX,
   readSegmentEntries,
   segmentEntriesHint,
+  wakeReader,
 } from './segment_entries.ts';
 export { listNeededEntries } from './segment_queries.ts';
 export { listInProgress } from './in_progress.ts';

@@ -1,4 +1,7 @@
+import { inProject } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import type { Deps } from '../base/deps.ts';
+import { hint } from '../base/hints.ts';
 import type { Hint } from '../base/hints.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
@@ -7,22 +10,30 @@ import type { Asking } from './entering.ts';
 import { isLateEntry } from './late.ts';
 import {
   holdReader,
+  isReaderBehind,
   listSegmentTriggers,
   listSegmentUsers,
   moveReader,
 } from './segment_queries.ts';
 import { wakeEntered } from './wait_queries.ts';
 
-export { isReaderBehind as isBehindSegments } from './segment_queries.ts';
-
 /** How many entries of the history one transaction reads. */
 export const READ_ENTRIES_MAX = 500;
 
-/** Wakes a worker for whoever came into segments of a project, or went. */
+/** Wakes a worker for people who entered or left segments of a project. */
 export const segmentEntriesHint = (projectId: string): Hint => ({
   task: 'automations/read_segment_entries',
   payload: { project_id: projectId },
 });
+
+/** Wakes a worker where the history of segments has entries that automations have not read. */
+export const wakeReader = async (
+  deps: Pick<Deps, 'db' | 'keys' | 'log'>,
+  projectId: string,
+): Promise<void> => {
+  if (await inProject(deps, projectId, isReaderBehind))
+    await hint(deps, segmentEntriesHint(projectId));
+};
 
 type Members = Awaited<ReturnType<typeof profiles.listMembers>>;
 export type Subjects = Map<string, { identityId: string; memberIds: string[] }>;

@@ -4,66 +4,96 @@ import type { Hint } from './hints.ts';
 
 /** How much of a worker's jobs one project may have at a time: jobs of other projects then find a place at once. */
 export const PROJECT_JOBS_PART = 0.4;
-
 /** How much of that one kind of job may have: then events of a project do not wait for its runs. */
 export const KIND_PART = 0.5;
+/** How much of a worker's jobs may be in the background, of all projects: the rest is for what people wait for. */
+export const BACKGROUND_JOBS_PART = 0.4;
 
-type Share = { running: string[]; left: Map<string, Hint> };
+/** A job that takes part in the shares. One in the background can wait, such as the work of segments. */
+export type SharedJob = Hint & { projectId: string; isBackground: boolean };
 
 const partOf = (jobs: number, part: number): number => Math.max(1, Math.floor(jobs * part));
 
+/** The parts of a worker's jobs that a job counts for. */
+const partsOf = ({ projectId, task, isBackground }: SharedJob) => ({
+  ofProject: projectId,
+  ofKind: `${projectId} ${task}`,
+  ...(isBackground ? { inBackground: 'background' } : {}),
+});
+type Part = keyof Required<ReturnType<typeof partsOf>>;
+
 /**
- * Gives each project a share of the jobs that a worker runs at a time. A job past it ends at once, and is hinted at
- * again when one of the project ends. The sweeper finds what a process leaves when it dies: jobs look at rows.
+ * Gives each project, each kind of job in it, and all work in the background a share of the jobs that a worker runs
+ * at a time. A job past a share ends at once. The process hints at it again when there is room, the oldest first. The
+ * sweeper finds what a process leaves when it dies: jobs look at rows.
  */
 export class JobShares {
   readonly #deps: Pick<Deps, 'db' | 'log'>;
-  readonly #jobsMax: number;
-  readonly #ofKindMax: number;
-  readonly #shares = new Map<string, Share>();
+  readonly #jobsMax: Record<Part, number>;
+  readonly #running = new Map<string, number>();
+  readonly #left = new Map<string, SharedJob>();
 
   constructor({ db, log, config }: Pick<Deps, 'db' | 'log' | 'config'>) {
     this.#deps = { db, log };
-    this.#jobsMax = partOf(config.workerConcurrency, PROJECT_JOBS_PART);
-    this.#ofKindMax = partOf(this.#jobsMax, KIND_PART);
+    const ofProject = partOf(config.workerConcurrency, PROJECT_JOBS_PART);
+    this.#jobsMax = {
+      ofProject,
+      ofKind: partOf(ofProject, KIND_PART),
+      inBackground: partOf(config.workerConcurrency, BACKGROUND_JOBS_PART),
+    };
   }
 
-  /** Runs a job of a project, or leaves it. */
-  async run(projectId: string, own: Hint, job: () => Promise<void>): Promise<void> {
-    const share: Share = this.#shares.get(projectId) ?? { running: [], left: new Map() };
-    if (!this.#hasRoom(share, own.task)) {
-      share.left.set(`${own.task} ${JSON.stringify(own.payload)}`, own);
+  /** Runs a job, or leaves it. */
+  async run(shared: SharedJob, job: () => Promise<void>): Promise<void> {
+    if (!this.#hasRoom(shared)) {
+      this.#left.set(`${shared.task} ${JSON.stringify(shared.payload)}`, shared);
       return;
     }
-    this.#shares.set(projectId, share);
-    share.running.push(own.task);
+    this.#count(shared, 1);
     try {
       await job();
     } finally {
-      share.running.splice(share.running.indexOf(own.task), 1);
-      await this.#giveNext(projectId, share);
+      this.#count(shared, -1);
+      await this.#giveNext();
     }
-  }
-
-  #hasRoom({ running }: Share, task: string): boolean {
-    const ofKind = running.filter((one) => one === task).length;
-    return running.length < this.#jobsMax && ofKind < this.#ofKindMax;
   }
 
   /** Hints at what was left: another process then finds it before the sweeper does. */
   async close(): Promise<void> {
-    for (const { left } of this.#shares.values())
-      for (const one of left.values()) await hint(this.#deps, one);
-    this.#shares.clear();
+    const left = [...this.#left.values()];
+    this.#left.clear();
+    for (const one of left) await this.#hintAt(one);
   }
 
-  async #giveNext(projectId: string, share: Share): Promise<void> {
-    const next = [...share.left].find(([, { task }]) => this.#hasRoom(share, task));
-    if (share.running.length === 0 && !next) this.#shares.delete(projectId);
-    if (!next) return;
-    const [key, left] = next;
-    share.left.delete(key);
-    await hint(this.#deps, left);
+  #hasRoom(shared: SharedJob): boolean {
+    return this.#eachPart(shared).every(
+      ([part, name]) => (this.#running.get(name) ?? 0) < this.#jobsMax[part],
+    );
+  }
+
+  #count(shared: SharedJob, by: 1 | -1): void {
+    for (const [, name] of this.#eachPart(shared)) {
+      const count = (this.#running.get(name) ?? 0) + by;
+      if (count === 0) this.#running.delete(name);
+      else this.#running.set(name, count);
+    }
+  }
+
+  #eachPart(shared: SharedJob): [Part, string][] {
+    return Object.entries(partsOf(shared)) as [Part, string][];
+  }
+
+  async #giveNext(): Promise<void> {
+    for (const [key, left] of this.#left) {
+      if (!this.#hasRoom(left)) continue;
+      this.#left.delete(key);
+      await this.#hintAt(left);
+      return;
+    }
+  }
+
+  #hintAt({ task, payload }: SharedJob): Promise<void> {
+    return hint(this.#deps, { task, payload });
   }
 }
 

@@ -65,7 +65,7 @@ const makeCounts = (registers: Registry[]) => ({
   }),
   connectionsClosed: new Counter({
     name: 'trunkline_connections_closed_total',
-    help: 'Connections without a request that were closed for others, because this process had CONNECTIONS_MAX.',
+    help: 'Connections that were closed for others, because this process had CONNECTIONS_MAX.',
     registers,
   }),
   found: new Counter({

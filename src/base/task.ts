@@ -50,8 +50,8 @@ export const task =
 
 const OfProject = z.object({ project_id: z.uuid() });
 
-/** A job of one project, which may take its share of a worker's jobs and no more (`JobShares`). */
-export const sharedTask = <S extends typeof OfProject>(
+const takingPart = <S extends typeof OfProject>(
+  isBackground: boolean,
   payload: S,
   handle: Handle<S>,
 ): BoundTask => {
@@ -63,12 +63,23 @@ export const sharedTask = <S extends typeof OfProject>(
       const name = helpers?.job?.task_identifier;
       // A job without a project is refused where its payload is parsed, and a call that no queue made has no job.
       if (!parsed.success || name === undefined) return run(raw, helpers);
-      const own = { task: name, payload: raw as Hint['payload'] };
+      const { project_id: projectId } = parsed.data;
+      const own = { task: name, payload: raw as Hint['payload'], projectId, isBackground };
       const shares = deps.resources.of(makeJobShares, deps);
-      return shares.run(parsed.data.project_id, own, async () => void (await run(raw, helpers)));
+      return shares.run(own, async () => void (await run(raw, helpers)));
     };
   };
 };
+
+/** A job of one project, which takes part in the shares of a worker's jobs (`JobShares`). */
+export const sharedTask = <S extends typeof OfProject>(payload: S, handle: Handle<S>): BoundTask =>
+  takingPart(false, payload, handle);
+
+/** The same for work that can wait, such as that of segments. */
+export const backgroundTask = <S extends typeof OfProject>(
+  payload: S,
+  handle: Handle<S>,
+): BoundTask => takingPart(true, payload, handle);
 
 /** `tasks/identity/resolve_events.ts` becomes the task `identity/resolve_events`. */
 export const loadTasks = async (directory: string, deps: TaskDeps): Promise<TaskList> => {

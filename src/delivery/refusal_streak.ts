@@ -52,7 +52,8 @@ const isOfSend = (outcome: Deferred, { isUnconfirmed, isOfPage }: Judged): boole
 
 /**
  * Whether an answer may be about words that a page asserted. The send is tried again without them, so that a page ends
- * and holds no email with words; only the answer to that one counts. A temporary answer to an email that a page caused
+ * and holds no email with words; only the answer to that one counts. A relay that names the mailbox after the text had
+ * accepted it before, so that may be about words as well. A temporary answer to an email that a page caused
  * is judged by `isOfSend`.
  */
 const isOfWords = (
@@ -61,7 +62,8 @@ const isOfWords = (
 ): boolean => {
   if (!showsAsserted) return false;
   return outcome.kind === 'rejected'
-    ? outcome.bounce === undefined && outcome.reason !== 'recipient_refused'
+    ? outcome.isOfText === true ||
+        (outcome.bounce === undefined && outcome.reason !== 'recipient_refused')
     : outcome.isOfText === true && !isOfPage;
 };
 

@@ -127,8 +127,8 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionsCheckingInterval: timeouts.checkMs,
   });
-  const connections = new Connections(deps.config.connectionsMax, countClosed(deps));
   const owed = new OwedAnswers();
+  const connections = new Connections(deps.config.connectionsMax, owed, countClosed(deps));
   const connecting = new FairTurns(CONNECTIONS_PER_TURN);
   server.on('connection', (socket) => {
     connections.open(socket);
@@ -145,7 +145,7 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
   const addressOf = addressReader(deps);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     if (!owed.take(request, response)) return;
-    connections.serve(request, response, owed);
+    connections.serve(request, response);
     asking.begin(addressOf(request), () => void handle(request, response));
   };
   server.on('request', serve).on('checkExpectation', serve);

@@ -38,21 +38,32 @@ class Waiting {
   }
 }
 
+/** How old the knowledge is of which requests are under way, when a connection has to be closed. */
+const LOOK_MS = 1_000;
+
 /**
- * Keeps a process to `connectionsMax` connections. Where one more arrives, the process closes one that waits for a
- * request, the new one included: the one that waits longest, of the origin with most of them. So an origin that takes
- * all connections makes room for others out of its own. A connection with a request that was not answered is kept.
+ * Keeps a process to `connectionsMax` connections. Where one more arrives, the process closes one that waits, the new
+ * one included: the one that waits longest, of the origin with most of them. So an origin that takes all connections
+ * makes room for others out of its own.
+ *
+ * A connection waits while the service owes it nothing: before a request has arrived whole, and once the answer is
+ * written, however much of it the client has read. A connection with a request under way is kept.
  */
 export class Connections {
   readonly #connectionsMax: number;
+  readonly #owed: OwedAnswers;
   readonly #onClosed: () => void;
   readonly #waiting = new Waiting();
+  /** Those with a request that was under way when it was last looked at. */
+  readonly #busy = new Set<Socket>();
   /** The origin of each open connection: Node forgets the address of one that is closed. */
   readonly #origins = new Map<Socket, string>();
+  #lookedAt = 0;
 
   /** Calls `onClosed` for each connection that it closes for want of room. */
-  constructor(connectionsMax: number, onClosed: () => void) {
+  constructor(connectionsMax: number, owed: OwedAnswers, onClosed: () => void) {
     this.#connectionsMax = connectionsMax;
+    this.#owed = owed;
     this.#onClosed = onClosed;
   }
 
@@ -64,29 +75,56 @@ export class Connections {
     if (this.#origins.size > this.#connectionsMax) this.#closeLongest();
   }
 
-  /** Notes that a connection has a request. It waits for another once it is owed no answer. */
-  serve({ socket }: IncomingMessage, response: ServerResponse, owed: OwedAnswers): void {
+  /** Notes that a connection has a request. */
+  serve({ socket }: IncomingMessage, response: ServerResponse): void {
+    this.#place(socket, true);
+    response.once('close', () => this.#place(socket, this.#isBusy(socket)));
+  }
+
+  #isBusy(socket: Socket): boolean {
+    return [...this.#owed.of(socket)].some(
+      ({ req, writableEnded }) => req.complete && !writableEnded,
+    );
+  }
+
+  #place(socket: Socket, isBusy: boolean): void {
     const origin = this.#origins.get(socket);
     if (origin === undefined) return;
-    this.#waiting.remove(origin, socket);
-    response.once('close', () => {
-      if (owed.of(socket).size === 0 && this.#origins.has(socket))
-        this.#waiting.add(origin, socket);
-    });
+    if (isBusy) {
+      this.#busy.add(socket);
+      this.#waiting.remove(origin, socket);
+    } else {
+      this.#busy.delete(socket);
+      this.#waiting.add(origin, socket);
+    }
   }
 
   #forget(socket: Socket): void {
     const origin = this.#origins.get(socket);
     if (origin === undefined) return;
     this.#origins.delete(socket);
+    this.#busy.delete(socket);
     this.#waiting.remove(origin, socket);
   }
 
+  /** Neither the end of a body nor the end of an answer that waits for another is an event, so this looks. */
+  #look(): void {
+    if (performance.now() - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = performance.now();
+    for (const socket of this.#busy) if (!this.#isBusy(socket)) this.#place(socket, false);
+  }
+
   #closeLongest(): void {
-    const socket = this.#waiting.findLongest();
-    if (!socket) return;
-    this.#forget(socket);
-    this.#onClosed();
-    socket.destroy();
+    this.#look();
+    for (let socket; (socket = this.#waiting.findLongest()) !== undefined;) {
+      if (this.#isBusy(socket)) {
+        this.#place(socket, true);
+        continue;
+      }
+      this.#forget(socket);
+      this.#onClosed();
+      socket.destroy();
+      return;
+    }
   }
 }

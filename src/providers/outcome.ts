@@ -81,7 +81,14 @@ export type SendOutcome =
       reply?: Reply;
     }
   /** Definitely not taken, and never will be; `bounce` where that is for the sake of the recipient's mailbox. */
-  | { kind: 'rejected'; reason: FailureReason; bounce?: SaidBounce; reply?: Reply }
+  | {
+      kind: 'rejected';
+      reason: FailureReason;
+      bounce?: SaidBounce;
+      /** Said after the text, of a recipient that the relay had accepted before. */
+      isOfText?: true;
+      reply?: Reply;
+    }
   /** Definitely not taken: the deadline between commit and first byte had passed. */
   | { kind: 'not_started' }
   /** The message may have been taken. */

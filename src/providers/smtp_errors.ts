@@ -77,7 +77,8 @@ const NOT_IMPLEMENTED: readonly number[] = [502, 504];
 
 /** The outcome as far as it may be believed in its phase. */
 const believe = (outcome: RefusedOutcome, phase: SmtpPhase, code: number): RefusedOutcome => {
-  if (outcome.kind !== 'deferred') return outcome;
+  if (outcome.kind !== 'deferred')
+    return phase === 'body' ? { ...outcome, isOfText: true } : outcome;
   if (phase === 'body') return afterText({ ...outcome, isOfOne: true });
   if (OF_ONE.includes(phase)) return { ...outcome, isOfOne: true };
   const isGeneral = outcome.waits === 'park' || outcome.waits === 'hold';

@@ -94,6 +94,12 @@ export const holdProject = ({ tx, projectId }: Scope) =>
     for no key update
   `);
 
+/** Whether definitions of the project that came, changed or went ask for work. */
+export const isFillDue = ({ tx, projectId }: Scope): Promise<boolean> =>
+  tx.exists(sql.unsafe`
+    select from segments.projects where project_id = ${projectId} and due_at is not null
+  `);
+
 export const setDue = ({ tx, projectId }: Scope, isDue: boolean) =>
   tx.query(sql.unsafe`
     update segments.projects set due_at = ${isDue ? sql.fragment`now()` : null}

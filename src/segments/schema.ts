@@ -59,7 +59,8 @@ export const ValueTest = z.discriminatedUnion('is', [...lastingTests, withinLast
   description:
     'What a value must be. What is missing passes `not_equals` and nothing else; 5 and `"5"` differ, and so do ' +
     'capitals. A text `contains` its parts, a list its items. `before`, `after` and `within_last` are of texts ' +
-    'that are RFC 3339 timestamps or dates; the last goes by whole days in UTC, and one day is today.',
+    'that are RFC 3339 timestamps or dates; the last goes by whole days in UTC, and one day is today. Where such a ' +
+    'window ends, people leave within the first hour of the day.',
   examples: [{ is: 'equals', value: 'pro' }],
 });
 export type ValueTest = z.output<typeof ValueTest>;
@@ -97,7 +98,7 @@ const EventCount = z
     within_days: Days.optional().meta({
       description:
         'Whole days in UTC, today among them; an event of tomorrow, as a clock may say, counts as one of today. ' +
-        'Left out: ever.',
+        'Where a window ends, people enter or leave within the first hour of the day. Left out: ever.',
     }),
   })
   .meta({ description: 'How often they did something.' });

@@ -3,7 +3,7 @@ import type { Deps } from '../base/deps.ts';
 import type { Hint } from '../base/hints.ts';
 import { todayAt } from './compile.ts';
 import { countFlushes } from './condition_queries.ts';
-import { takeTurn } from './turn.ts';
+import { fillNextPiece, refreshNextPeople } from './turn.ts';
 
 export { PastSegments } from './as_of.ts';
 export { holdsFor } from './ask.ts';
@@ -27,12 +27,18 @@ export {
 export { listEntriesOf } from './past_queries.ts';
 export type { PastEntry } from './past_queries.ts';
 export type { Told } from './read_queries.ts';
-export { findSegment, holdSegments, listSegments } from './record_queries.ts';
+export { findSegment, holdSegments, isFillDue, listSegments } from './record_queries.ts';
 export { Name } from './shown.ts';
 
-/** Wakes a worker for the segments of a project. */
+/** Wakes a worker for the people of a project whose segments may have changed. */
 export const refreshHint = (projectId: string): Hint => ({
   task: 'segments/refresh',
+  payload: { project_id: projectId },
+});
+
+/** Wakes a worker for the definitions of a project that came, changed or went. */
+export const fillHint = (projectId: string): Hint => ({
+  task: 'segments/fill',
   payload: { project_id: projectId },
 });
 
@@ -43,31 +49,41 @@ export const refreshHint = (projectId: string): Hint => ({
 export const countEvents = async (scope: Scope, flushIds: readonly string[]): Promise<Hint[]> =>
   (await countFlushes(scope, flushIds)) ? [refreshHint(scope.projectId)] : [];
 
-/** How long one job goes on; then it makes room for others. */
-const REFRESH_MS = 5_000;
+/** How long one job goes on. Then it leaves its place to others. */
+const JOB_MS = 5_000;
 
 type Refreshing = {
   signal: AbortSignal;
   now?: () => Date;
-  /** Told after each piece: whoever came or went by it is in the history. */
-  afterTurn?: () => Promise<void>;
+  /** Runs after each piece, whose entries are in the history then. */
+  afterPiece?: () => Promise<void>;
 };
 
+type Piece = (deps: RefreshDeps, projectId: string, now: Date) => Promise<boolean>;
+type RefreshDeps = Pick<Deps, 'db' | 'keys' | 'log'>;
+
+const inPieces =
+  (next: Piece) =>
+  async (
+    deps: RefreshDeps,
+    projectId: string,
+    { signal, now = () => new Date(), afterPiece = async () => {} }: Refreshing,
+  ): Promise<boolean> => {
+    const until = Date.now() + JOB_MS;
+    while (!signal.aborted) {
+      const isMore = await next(deps, projectId, now());
+      if (!isMore) return false;
+      await afterPiece();
+      if (Date.now() > until) return true;
+    }
+    return false;
+  };
+
 /**
- * Brings the segments of a project up to date, piece by piece: so long, or until nothing is left or the worker
- * stops. Answers whether there is more to do.
+ * Evaluates the people of a project who changed or are due by time, piece by piece, until none is left, JOB_MS has
+ * passed or the worker stops. Returns whether there is more to do.
  */
-export const refreshProject = async (
-  deps: Pick<Deps, 'db' | 'keys' | 'log'>,
-  projectId: string,
-  { signal, now = () => new Date(), afterTurn = async () => {} }: Refreshing,
-): Promise<boolean> => {
-  const until = Date.now() + REFRESH_MS;
-  while (!signal.aborted) {
-    const isMore = await takeTurn(deps, projectId, now());
-    if (!isMore) return false;
-    await afterTurn();
-    if (Date.now() > until) return true;
-  }
-  return false;
-};
+export const refreshPeople = inPieces(refreshNextPeople);
+
+/** Does the same with what definitions that came, changed or went ask for. */
+export const fillSegments = inPieces(fillNextPiece);

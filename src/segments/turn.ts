@@ -35,6 +35,8 @@ const HOLD_FLUSHES_MAX = 100;
 type Refreshed = { count: number; failed: readonly Failed[] };
 const NO_ONE: Refreshed = { count: 0, failed: [] };
 
+type TurnDeps = Pick<Deps, 'db' | 'keys' | 'log'>;
+
 /** Notes again that people changed, for the next transaction: one note for each reason. */
 const noteAgain = async (
   scope: Scope,
@@ -156,7 +158,7 @@ const advance = async (scope: Scope, now: Date): Promise<Advanced> => {
  * after the other, for those who may have looked before.
  */
 const openConditions = async (
-  deps: Pick<Deps, 'db' | 'keys'>,
+  deps: Pick<TurnDeps, 'db' | 'keys'>,
   projectId: string,
   ids: readonly string[],
 ): Promise<void> => {
@@ -174,11 +176,11 @@ const openConditions = async (
 };
 
 /**
- * Brings the segments of a project a piece further: those who changed and those whose day has come, some of
- * each, then a piece of what fills. Each piece is a transaction. Answers whether there is more to do.
+ * Evaluates people who changed, and people who are due by time: some of each, in a transaction of its own. Returns
+ * whether there may be more.
  */
-export const takeTurn = async (
-  deps: Pick<Deps, 'db' | 'keys' | 'log'>,
+export const refreshNextPeople = async (
+  deps: TurnDeps,
   projectId: string,
   now: Date,
 ): Promise<boolean> => {
@@ -186,9 +188,18 @@ export const takeTurn = async (
   logFailed(deps, projectId, changed.failed);
   const due = await inProject(deps, projectId, (scope) => refreshDue(scope, now));
   logFailed(deps, projectId, due.failed);
+  return changed.count > 0 || due.count > 0;
+};
+
+/** Does a piece of what definitions that came, changed or went ask for. Returns whether there is more. */
+export const fillNextPiece = async (
+  deps: TurnDeps,
+  projectId: string,
+  now: Date,
+): Promise<boolean> => {
   const advanced = await inProject(deps, projectId, (scope) => advance(scope, now));
   logFailed(deps, projectId, advanced.failed);
   const { isMore, newIds } = advanced;
   if (newIds.length > 0) await openConditions(deps, projectId, newIds);
-  return changed.count > 0 || due.count > 0 || isMore;
+  return isMore;
 };

@@ -5,7 +5,10 @@ import type { ChangeNotes } from '../profiles/profiles.ts';
 
 export type Wake = { profile_id: string; wake_on: string };
 
-/** When to look at profiles again: then, or at the earlier of then and what was kept. */
+/** Windows end for all people at midnight. Each is evaluated at a moment of its own in so many seconds after it. */
+export const WAKE_SPREAD_SECONDS = 3_600;
+
+/** Keeps when profiles are evaluated again: in the hour after that midnight, or earlier where that was kept. */
 export const keepWakes = async (
   { tx, projectId }: Scope,
   wakes: readonly Wake[],
@@ -14,6 +17,7 @@ export const keepWakes = async (
   await tx.query(sql.unsafe`
     insert into segments.wakeups as kept (project_id, profile_id, wake_at)
     select ${projectId}, wake.profile_id, wake.wake_on::timestamp at time zone 'UTC'
+      + make_interval(secs => abs(hashtextextended(wake.profile_id::text, 0) % ${WAKE_SPREAD_SECONDS}))
     from unnest(
       ${sql.array(
         wakes.map(({ profile_id }) => profile_id),
@@ -111,7 +115,10 @@ export const listDueWakes = async (
 
 const Due = z.strictObject({ profile_id: z.uuid() });
 
-/** Lists those of some profiles that are due by time on a day. */
+/**
+ * Lists those of some profiles that are due by time on a day, whatever the moment of the day is. A person who could not
+ * be evaluated waits for that moment.
+ */
 export const listDueWakesOf = async (
   { tx, projectId }: Scope,
   today: string,
@@ -120,7 +127,8 @@ export const listDueWakesOf = async (
   const rows = await tx.any(sql.type(Due)`
     select profile_id from segments.wakeups
     where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
-    and wake_at <= ${today}::timestamp at time zone 'UTC'
+    and wake_at < (${today}::timestamp + case when noted is null then interval '1 day' else interval '0' end)
+      at time zone 'UTC'
   `);
   return rows.map(({ profile_id }) => profile_id);
 };

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { PENDING_FLUSHES } from './pending_flushes.ts';
+import { DUE_RUNS, PENDING } from './work_of_projects.ts';
 
 /** Where there is work that waits for too long, by project. Ids only: all that the queue's role may see. */
 export type Work = {
@@ -160,13 +160,8 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     (await client.query<Row>(text, [overdueSeconds, ROWS_MAX])).rows;
   const toIds = (rows: ProjectRow[]): string[] => rows.map(({ project_id }) => project_id);
 
-  const pending = await ask<ProjectRow>(PENDING_FLUSHES);
-  const dueRuns = await ask<ProjectRow>(`
-    select distinct project_id from (
-      select project_id from automations.runs
-      where status = 'active' and wake_at < now() - make_interval(secs => $1)
-      order by wake_at limit $2
-    ) as overdue`);
+  const pending = await ask<ProjectRow>(PENDING);
+  const dueRuns = await ask<ProjectRow>(DUE_RUNS);
   const queuedSends = await ask<Work['queuedSends'][number]>(QUEUED_SENDS);
   const expired = await ask<ProjectRow>(`
     select distinct project_id from (

@@ -237,6 +237,32 @@ test('an event wakes a run before those that are due by time', async () => {
 });
 
 test.each([
+  ['started or woken by an event', true],
+  ['due by time', false],
+])(
+  'attack: runs of pages that are due longer, %s, are walked after those of others',
+  async (_how, goesFirst) => {
+    const journeys = journeysOf(database);
+    const id = await journeys.activate(HOUR);
+    await insertDue(journeys, id, { count: 20, goesFirst, source: 'browser' });
+    await insertDue(journeys, id, { count: 3, goesFirst });
+    await database.owner.query(
+      "update automations.runs set wake_at = now() - interval '1 second' where automation_id = $1 and source is null",
+      [id],
+    );
+    const walkedSources: (string | null)[] = [];
+    for (let at = 0; at < 3; at += 1) {
+      await journeys.within((scope) => advance(scope, 0));
+      const over = (await journeys.select('source, status', 'automations.runs')).filter(
+        ({ status }) => status !== 'active',
+      );
+      walkedSources.splice(0, 3, ...over.map(({ source }) => source as string | null));
+    }
+    expect(walkedSources).toEqual([null, null, null]);
+  },
+);
+
+test.each([
   ['together', false, [1, 2, 3]],
   ['each alone, because the first cannot be walked', true, [0, 1, 2]],
 ])(

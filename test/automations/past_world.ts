@@ -13,7 +13,7 @@ import { newEvent } from '../ingest/some_events.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { identify } from '../../src/profiles/identify.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
-import { createSegment, refreshProject } from '../../src/segments/segments.ts';
+import { createSegment } from '../../src/segments/segments.ts';
 import { Definition as SegmentDefinition } from '../../src/segments/schema.ts';
 import type { Condition } from '../../src/segments/schema.ts';
 import * as suppression from '../../src/suppression/suppression.ts';
@@ -21,6 +21,7 @@ import { listTenantTables } from '../support/catalogue.ts';
 import { NEVER } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
+import { refreshSegments } from '../support/refresh_segments.ts';
 import { mergePending } from './merge_pending.ts';
 import { vault } from './with_endpoint.ts';
 
@@ -88,7 +89,7 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
     await settle();
     await setClock(new Date(now.getTime() + 1));
     await workOn(database, projectId);
-    await refreshProject(deps, projectId, { signal: NEVER, now: () => now });
+    await refreshSegments(deps, projectId, { signal: NEVER, now: () => now });
     while ((await within((scope) => automations.readSegmentEntries(scope))).isMore);
     await settle();
   };

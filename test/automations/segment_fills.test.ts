@@ -10,9 +10,9 @@ import { findSegment, holdProject, listStands } from '../../src/segments/record_
 import { Definition } from '../../src/segments/schema.ts';
 import type { Condition } from '../../src/segments/schema.ts';
 import { changeSegment, createSegment } from '../../src/segments/segments.ts';
-import { takeTurn } from '../../src/segments/turn.ts';
 import { create, listKept, ordered, refreshOn } from '../segments/recount.ts';
 import { testDatabase } from '../support/database.ts';
+import { takeTurn } from '../support/refresh_segments.ts';
 import { onPlan, withSegments } from './with_segments.ts';
 
 const database = testDatabase();

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
-import { JobShares, KIND_PART, PROJECT_JOBS_PART } from '../../src/base/job_shares.ts';
+import {
+  BACKGROUND_JOBS_PART,
+  JobShares,
+  KIND_PART,
+  PROJECT_JOBS_PART,
+} from '../../src/base/job_shares.ts';
 import { testDatabase } from '../support/database.ts';
 
 const database = testDatabase();
@@ -15,11 +20,11 @@ const sharesOf = (workerConcurrency: number) =>
 const running = (shares: JobShares) => {
   const ends: (() => void)[] = [];
   const begun: string[] = [];
-  const begin = (projectId: string, name = `task_${begun.length}`) => {
-    const own = { task: name, payload: { project_id: projectId } };
-    return shares.run(projectId, own, () => {
+  const begin = (projectId: string, name = `task_${begun.length}`, isBackground = false) => {
+    const own = { task: name, payload: { project_id: projectId }, projectId, isBackground };
+    return shares.run(own, () => {
       begun.push(name);
-      return new Promise((resolve) => void ends.push(resolve));
+      return new Promise<void>((resolve) => void ends.push(resolve));
     });
   };
   return { begin, begun, ends };
@@ -81,6 +86,30 @@ test.each(SHARES)('of %i jobs a project has %i, and %i of one kind', async (...g
   await Promise.all(jobs);
 });
 
+test.each([
+  [1, 1],
+  [5, 2],
+  [10, 4],
+])('of %i jobs %i may be in the background, of all projects', async (concurrency, share) => {
+  expect(share).toBe(Math.max(1, Math.floor(concurrency * BACKGROUND_JOBS_PART)));
+  const { begin, begun, ends } = running(sharesOf(concurrency));
+  const jobs = Array.from({ length: share }, () => begin(newId(), 'fill', true));
+  const late = newId();
+  await begin(late, 'fill', true);
+  expect(begun).toHaveLength(share);
+  // Work that people wait for has a place beside it.
+  jobs.push(begin(newId(), 'process'));
+  expect(begun).toHaveLength(share + 1);
+  ends.pop()?.();
+  await jobs.pop();
+  expect(await jobsOf(late)).toEqual([]);
+  ends[0]?.();
+  await jobs[0];
+  expect(await jobsOf(late)).toEqual(['fill']);
+  for (const end of ends) end();
+  await Promise.all(jobs);
+});
+
 test('what was left is hinted at when a job of the project ends, one for each, the oldest first', async () => {
   const { begin, ends } = running(sharesOf(5));
   const projectId = newId();
@@ -98,11 +127,10 @@ test('what was left is hinted at when a job of the project ends, one for each, t
 test('a job that fails gives its place back, too', async () => {
   const shares = sharesOf(1);
   const projectId = newId();
-  const own = { task: 'fails', payload: { project_id: projectId } };
+  const payload = { project_id: projectId };
+  const own = { task: 'fails', payload, projectId, isBackground: false };
   for (let times = 0; times < 3; times += 1)
-    await expect(shares.run(projectId, own, () => Promise.reject(new Error('no')))).rejects.toThrow(
-      'no',
-    );
+    await expect(shares.run(own, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
 });
 
 test('a process that stops hints at all that it has left', async () => {

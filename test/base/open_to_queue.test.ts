@@ -77,7 +77,10 @@ test('only ids, times, states and priorities of these tables are open to the que
       name: 'automations.pending_merges',
       columns: ['noted_at', 'profile_id', 'project_id'],
     },
-    { name: 'automations.runs', columns: ['project_id', 'status', 'wake_at'] },
+    {
+      name: 'automations.runs',
+      columns: ['goes_first', 'project_id', 'source', 'status', 'wake_at'],
+    },
     { name: 'automations.segment_readers', columns: ['project_id', 'seen_entry'] },
     {
       name: 'automations.segment_starts',

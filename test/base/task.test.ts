@@ -43,6 +43,7 @@ test('a task’s name is its path', async () => {
     'profiles/erase_person',
     'providers/check_domains',
     'quotas/prune_use',
+    'segments/fill',
     'segments/forget_history',
     'segments/refresh',
   ]);

@@ -1,10 +1,11 @@
 import { NEVER } from '../support/database.ts';
+import { refreshSegments } from '../support/refresh_segments.ts';
 import { inProject } from '../../src/base/db.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { noteChanges } from '../../src/profiles/profiles.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
 import { Definition } from '../../src/segments/schema.ts';
-import { createSegment, findSegment, refreshProject } from '../../src/segments/segments.ts';
+import { createSegment, findSegment } from '../../src/segments/segments.ts';
 import type { NewDefinition } from '../../src/segments/segments.ts';
 import { newId } from '../../src/base/ids.ts';
 import { checkpoint, openInstallation } from './installation.ts';
@@ -76,7 +77,7 @@ const make = ({ deps }: Installation, projectId: string, given: NewDefinition) =
     }),
   );
 const refresh = async ({ deps }: Installation, projectId: string): Promise<void> => {
-  while (await refreshProject(deps, projectId, { signal: NEVER }));
+  while (await refreshSegments(deps, projectId, { signal: NEVER }));
 };
 
 /** How long it takes to look at people again, beside people whose timelines are a tenth as long. */
@@ -140,7 +141,7 @@ const fill = async (installation: Installation, people: number): Promise<number>
     },
   });
   let toldAt = startedAt;
-  while (await refreshProject(deps, project_id, { signal: NEVER })) {
+  while (await refreshSegments(deps, project_id, { signal: NEVER })) {
     if (performance.now() - toldAt < PROGRESS_EVERY_MS) continue;
     toldAt = performance.now();
     const row = await inProject(deps, project_id, (scope) => findSegment(scope, segment_id));

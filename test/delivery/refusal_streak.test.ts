@@ -97,6 +97,16 @@ describe('identical refusals', () => {
     expect(makesSuspectWords(accepted, taken)).toBe(false);
   });
 
+  test('attack: that name the mailbox after the text concern words of a page first', () => {
+    const streak = new RefusalStreak();
+    const afterText = { ...unknownUser(), isOfText: true } as SendOutcome;
+    expect(judgeAsserted(streak, afterText, 'ann')).toMatchObject({
+      kind: 'deferred',
+      reason: 'asserted_refused',
+    });
+    expect(judge(streak, afterText, 'ann')).toEqual(afterText);
+  });
+
   test('that concern the recipient end an email that shows words of a page, too', () => {
     const streak = new RefusalStreak();
     expect(judgeAsserted(streak, unknownUser(), 'ann').kind).toBe('rejected');

@@ -76,6 +76,11 @@ test.each<[string, Action, string]>([
     { code: 550, text: '5.7.1 Account suspended' },
     'queued/asserted_refused',
   ],
+  [
+    'taken for a missing mailbox',
+    { code: 550, text: '5.1.1 User unknown' },
+    'queued/asserted_refused',
+  ],
   ['taken for too many', { code: 421, text: '4.7.28 Rate limited' }, 'queued/asserted_refused'],
   ['answered by a lost connection', 'drop', 'unknown/outcome_unknown'],
 ])(

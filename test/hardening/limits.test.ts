@@ -7,7 +7,9 @@ import { Resources } from '../../src/base/resources.ts';
 import { openApi } from '../../src/http/api.ts';
 import { TIMEOUTS } from '../../src/http/bounds.ts';
 import type { Listening } from '../../src/http/api.ts';
+import { PIPELINED_REQUESTS_MAX } from '../../src/http/owed_answers.ts';
 import { routes } from '../../src/http/routes.ts';
+import { untilWaiting } from '../base/connections.ts';
 import { ask, toWire } from '../http/raw_http.ts';
 import { bytesMaxOf, keyOf, nameOf, pathOf, takesBody } from '../http/samples.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
@@ -129,6 +131,23 @@ test('408: who sends a byte now and then is not waited for', async () => {
   for (const answer of told) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
 });
 
+const json = { 'Content-Type': 'application/json' };
+/** A request of a page whose body does not end. */
+const unfinished = () =>
+  toWire({
+    method: 'POST',
+    path: '/v1/events',
+    headers: {
+      ...json,
+      Authorization: `Bearer ${api.project.publishable_key}`,
+      'Content-Length': '1000',
+      // The service asks for the body once it has begun to read it.
+      Expect: '100-continue',
+    },
+    body: '{',
+  });
+/** Requests whose answers are more than the buffers of a connection hold. */
+const unread = () => toWire({ path: '/v1/openapi.json' }).repeat(PIPELINED_REQUESTS_MAX);
 const healthRequest = toWire({ path: '/healthz' });
 const HEALTHY = 'HTTP/1.1 200';
 
@@ -205,23 +224,41 @@ test('attack: an address that takes all connections shuts out no other', async (
   expect(await ask(server)).toBe(HEALTHY);
 });
 
+test.each([
+  ['read no answer', unread, true],
+  ['send no end of a body', unfinished, true],
+  ['send no end of the headers', () => 'GET /healthz HTTP/1.1\r\nHost: a\r\n', false],
+])('attack: connections that %s shut out no other address', async (_how, write, hasAnswer) => {
+  const { open, ask } = crowd();
+  const pin = async () => {
+    const socket = await open('127.0.0.66');
+    socket.write(write());
+    if (hasAnswer) await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+    socket.pause();
+  };
+  for (let at = 0; at < CONNECTIONS; at += 1) await pin();
+  // It looks at requests that are under way once a second, so another address finds a place after that.
+  const soon = { timeout: 10_000 };
+  await expect.poll(async () => ask(await open('127.0.0.1')), soon).toBe(HEALTHY);
+  for (let at = 0; at < 2 * CONNECTIONS; at += 1) {
+    await pin();
+    await expect.poll(async () => ask(await open('127.0.0.1')), soon).toBe(HEALTHY);
+  }
+});
+
 test('a connection with a request that is under way is kept for its answer', async () => {
   const { open, ask } = crowd();
   const busy = await open();
-  const request = toWire({
-    method: 'POST',
-    path: '/v1/events',
-    headers: {
-      Authorization: `Bearer ${api.project.server_key}`,
-      'Content-Type': 'application/json',
-    },
-    body: JSON.stringify({ event: 'order_completed', external_id: 'ann' }),
-  });
-  busy.write(request.slice(0, -1));
-  for (let at = 0; at < 2 * CONNECTIONS; at += 1) expect(await ask(await open())).toBe(HEALTHY);
+  const body = JSON.stringify({ email: 'ann@people.test' });
+  const headers = { ...json, Authorization: `Bearer ${api.project.server_key}` };
+  await database.owner.query('begin');
+  await database.owner.query('lock table suppression.addresses in access exclusive mode');
+  busy.write(toWire({ method: 'POST', path: '/v1/suppressions', headers, body }));
+  await untilWaiting(database);
   const answered = once(busy, 'data');
-  busy.write(request.slice(-1));
-  expect(String((await answered)[0])).toMatch(/^HTTP\/1\.1 202 /);
+  for (let at = 0; at < 2 * CONNECTIONS; at += 1) expect(await ask(await open())).toBe(HEALTHY);
+  await database.owner.query('rollback');
+  expect(String((await answered)[0])).toMatch(/^HTTP\/1\.1 20\d /);
 });
 
 test('what is not even HTTP costs a connection, and nothing else', async () => {

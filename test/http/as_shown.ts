@@ -10,7 +10,7 @@ import { openCredential, sealCredential } from '../../src/providers/providers.ts
 import { createProvider } from '../../src/providers/records.ts';
 import { importPeople } from '../../src/segments/import_people.ts';
 import { Definition } from '../../src/segments/schema.ts';
-import { createSegment, refreshProject } from '../../src/segments/segments.ts';
+import { createSegment } from '../../src/segments/segments.ts';
 import { DEFINITION_SHOWN as SEGMENT_SHOWN } from '../../src/segments/shown.ts';
 import { snsService } from '../feedback/sns_service.ts';
 import type { Answer, Call, TestApi } from '../support/api.ts';
@@ -19,6 +19,7 @@ import type { TestDatabase } from '../support/database.ts';
 import type { HttpsSink } from '../support/https_sink.ts';
 import { keepTemplateAsIs } from '../support/kept_template.ts';
 import { API_KEY, relaySink } from '../support/relay_sink.ts';
+import { refreshSegments } from '../support/refresh_segments.ts';
 import { readCurl } from './read_curl.ts';
 import { PENDING_TOPIC_ID_SHOWN } from '../../src/feedback/shown.ts';
 import { SHOWN_ID } from './shown_id.ts';
@@ -73,7 +74,7 @@ const makeShownSegment = async (
     await createSegment(scope, { segmentId: list.segmentId, name: 'Guests', definition: null });
     await importPeople(scope, list, { people: [{ external_id: 'ann' }] });
   });
-  await refreshProject(deps, projectId, { signal: NEVER });
+  await refreshSegments(deps, projectId, { signal: NEVER });
 };
 
 /** How the automation of the examples stands where an endpoint is asked what its example shows. */

@@ -4,9 +4,9 @@ import { NEVER } from '../support/database.ts';
 import { keepTemplateAsIs } from '../support/kept_template.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { DEFINITION_SHOWN } from '../../src/automations/shown.ts';
-import { refreshProject } from '../../src/segments/segments.ts';
 import { DEFINITION_SHOWN as SEGMENT_SHOWN } from '../../src/segments/shown.ts';
 import type { TestApi } from '../support/api.ts';
+import { refreshSegments } from '../support/refresh_segments.ts';
 import { SHOWN_ID } from './as_shown.ts';
 import { keepShownTopics } from './shown_topics.ts';
 
@@ -236,7 +236,7 @@ export const madeUpFor = (database: TestDatabase, api: TestApi) => {
       if (kept.length < SEGMENTS_KEPT_MAX) return;
       for (const id of kept) await call('DELETE', `/v1/segments/${id}`);
       kept = [];
-      await refreshProject(database.deps, api.project.project_id, { signal: NEVER });
+      await refreshSegments(database.deps, api.project.project_id, { signal: NEVER });
     },
   };
 };

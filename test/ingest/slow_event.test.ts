@@ -158,7 +158,7 @@ test('attack: a slow event makes a worker hold the people of one piece only, so 
   await take(projectId, {
     before: async (flushIds) => {
       if (flushIds.length > PIECE_FLUSHES) return;
-      // The people of the pieces before: nobody else may have to wait for one of them.
+      // The people of the pieces before are free: no other worker waits for them.
       const { rowCount } = await database.owner.query(
         'select from identity.identities where project_id = $1 for update nowait',
         [projectId],

@@ -5,10 +5,11 @@ import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import type { UndoPreview } from '../../src/profiles/undo_preview.ts';
 import { createProject } from '../../src/projects/projects.ts';
-import { createSegment, refreshProject } from '../../src/segments/segments.ts';
+import { createSegment } from '../../src/segments/segments.ts';
 import { Definition } from '../../src/segments/schema.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
+import { refreshSegments } from '../support/refresh_segments.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -235,7 +236,7 @@ test('segments follow: the events of the device count for one person at a time',
   await inScope((scope) => createSegment(scope, { segmentId, name: 'Carts', definition }));
   const refresh = async (): Promise<string[]> => {
     await api.processEvents();
-    await refreshProject(database.deps, api.project.project_id, {
+    await refreshSegments(database.deps, api.project.project_id, {
       signal: NEVER,
       now: () => new Date(),
     });

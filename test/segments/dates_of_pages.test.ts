@@ -1,9 +1,9 @@
 // An attack that was found: one date that a page told stopped all segments of its project until a person acted.
 import { beforeEach, expect, test } from 'vitest';
 import { createProject } from '../../src/projects/projects.ts';
-import { refreshProject } from '../../src/segments/segments.ts';
 import { testApi } from '../support/api.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
+import { refreshSegments } from '../support/refresh_segments.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -26,7 +26,7 @@ const make = async (name: string, trait: string, given: object): Promise<string>
   ).id;
 const refresh = async (): Promise<void> => {
   await api.processEvents();
-  await refreshProject(database.deps, api.project.project_id, { signal: NEVER });
+  await refreshSegments(database.deps, api.project.project_id, { signal: NEVER });
 };
 const statusOf = async (id: string): Promise<string> =>
   (await ask('GET', `/v1/segments/${id}`)).status;

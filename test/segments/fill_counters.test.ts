@@ -10,13 +10,14 @@ import {
 import { listCounted } from '../../src/segments/conditions.ts';
 import { DAY_MS } from '../../src/segments/moments.ts';
 import { Definition } from '../../src/segments/schema.ts';
-import { countEvents, refreshProject } from '../../src/segments/segments.ts';
+import { countEvents } from '../../src/segments/segments.ts';
 import { insertProject } from '../../src/segments/record_queries.ts';
 import { takeFlushes } from '../../src/ingest/ingest.ts';
 import { seeEvents } from '../../src/profiles/profiles.ts';
 import { untilWaiting } from '../base/connections.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
+import { refreshSegments } from '../support/refresh_segments.ts';
 import { create, ordered, recount } from './recount.ts';
 
 const database = testDatabase();
@@ -125,7 +126,7 @@ test('events that were being processed when the segment was made are counted, an
   });
   await step.looked.promise;
   await create(database, projectId, ordered());
-  const refreshing = refreshProject(database.deps, projectId, { signal: NEVER });
+  const refreshing = refreshSegments(database.deps, projectId, { signal: NEVER });
   await untilWaiting(database);
   step.goOn.resolve();
   await Promise.all([processing, refreshing]);

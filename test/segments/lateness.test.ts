@@ -5,9 +5,9 @@ import { newId } from '../../src/base/ids.ts';
 import { LATE_AFTER_MS } from '../../src/ingest/ingest.ts';
 import { noteChanges } from '../../src/profiles/profiles.ts';
 import { RETRY_MS } from '../../src/segments/refresh_in_parts.ts';
-import { refreshProject } from '../../src/segments/segments.ts';
 import { REFRESH_PROFILES_MAX } from '../../src/segments/turn.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
+import { refreshSegments } from '../support/refresh_segments.ts';
 import { counted, DAY_MS, HOUR_MS, lateWorld, never, onPlan, phone } from './late_world.ts';
 
 const database = testDatabase();
@@ -338,7 +338,7 @@ describe('a person who cannot be evaluated', () => {
   const allow = () =>
     database.owner.query(`alter table segments.members drop constraint ${constraint}`);
   const refreshAt = (at: number) =>
-    refreshProject(database.deps, world.projectId, { signal: NEVER, now: () => new Date(at) });
+    refreshSegments(database.deps, world.projectId, { signal: NEVER, now: () => new Date(at) });
 
   test('is evaluated again with the causes of before', async () => {
     const buyers = await world.segment(counted('bought'));

@@ -3,9 +3,10 @@ import { newId } from '../../src/base/ids.ts';
 import { DAY_MS } from '../../src/segments/moments.ts';
 import { Definition } from '../../src/segments/schema.ts';
 import type { Condition, NewDefinition } from '../../src/segments/schema.ts';
-import { createSegment, refreshProject } from '../../src/segments/segments.ts';
+import { createSegment } from '../../src/segments/segments.ts';
 import { NEVER } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { refreshSegments } from '../support/refresh_segments.ts';
 
 /** What is counted of a project, and what should be, from its timeline alone. */
 export const recount = async ({ owner }: TestDatabase, projectId: string) => {
@@ -57,7 +58,7 @@ export const refreshOn = (
   projectId: string,
   today?: number,
 ): Promise<boolean> =>
-  refreshProject(deps, projectId, {
+  refreshSegments(deps, projectId, {
     signal: NEVER,
     ...(today === undefined ? {} : { now: () => dayAt(today) }),
   });

@@ -6,8 +6,8 @@ import { openLog } from '../../src/base/log.ts';
 import { identify } from '../../src/profiles/identify.ts';
 import { listProfiles } from '../../src/profiles/profiles.ts';
 import { FAILURES_MAX, RETRY_MS } from '../../src/segments/refresh_in_parts.ts';
-import { refreshProject } from '../../src/segments/segments.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
+import { refreshSegments } from '../support/refresh_segments.ts';
 import { create, listKept } from './recount.ts';
 
 const database = testDatabase();
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 const refresh = (now = new Date()) =>
-  refreshProject({ ...database.deps, log }, projectId, { signal: NEVER, now: () => now });
+  refreshSegments({ ...database.deps, log }, projectId, { signal: NEVER, now: () => now });
 const identifyAll = (names: readonly string[], traits: Record<string, string>) =>
   Promise.all(
     names.map((external_id) =>

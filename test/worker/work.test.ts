@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { acceptEvents } from '../../src/ingest/queries.ts';
 import { listWork } from '../../src/worker/work.ts';
+import { journeysOf } from '../automations/journeys.ts';
 import { connectAs, rowsRead } from '../base/connections.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { newSend, sendsOf } from '../delivery/one_send.ts';
@@ -88,6 +89,33 @@ test('a project with very many postponed flushes hides nobody else’s', async (
   const { pending } = await listWork(client, OVERDUE_SECONDS);
   expect(pending).toContain(busy);
   expect(pending).toContain(other);
+});
+
+/** Inserts runs that have been due for so many minutes. */
+const insertDueRuns = async (count: number, minutes: number, source: string | null = null) => {
+  const { projectId, activate } = journeysOf(database);
+  await database.owner.query(
+    `insert into automations.runs (project_id, run_id, automation_id, version, identity_id, entry_key, status,
+      step_id, wake_at, started_at, goes_first, source)
+    select $1, gen_random_uuid(), $2, 1, gen_random_uuid(), gen_random_uuid()::text, 'active', 'a',
+      now() - make_interval(mins => $4), now(), false, $5
+    from generate_series(1, $3::int)`,
+    [projectId, await activate(), count, minutes, source],
+  );
+  return projectId;
+};
+
+test('attack: a project with very many due runs hides none of another', async () => {
+  const other = await insertDueRuns(1, 1);
+  const waiting = await insertDueRuns(1, -60);
+  const client = await connectAs(database, 'trunkline_queue');
+  for (const count of [9_999, 1]) {
+    const busy = await insertDueRuns(count, 5, 'browser');
+    const { dueRuns } = await listWork(client, OVERDUE_SECONDS);
+    expect(dueRuns).toContain(busy);
+    expect(dueRuns).toContain(other);
+    expect(dueRuns).not.toContain(waiting);
+  }
 });
 
 /** Sends that wait for a minute already, of a provider that there is or not. */

@@ -6,7 +6,8 @@ const TASK_FILE = /^tasks\/\w+\/\w+\.ts$/;
 /** Of a job that nobody hands anything, or whatever the clock's queue says of itself, which it does not read. */
 const READS_NOTHING = /\btask\(z\.unknown\(\), async \(_payload\b/;
 /** A job's own schema: in the call, or right above it. */
-const OWN_SCHEMA = /\b(?:task\(|sharedTask\(\s*|const Payload = )z\.strictObject\(\{([^}]*)\}\)/g;
+const OWN_SCHEMA =
+  /\b(?:task\(|sharedTask\(\s*|backgroundTask\(\s*|const Payload = )z\.strictObject\(\{([^}]*)\}\)/g;
 const IS_ID = /^\w+_id: z\.uuid\(\)$/;
 
 const judgeTask = ({ path, text }: { path: string; text: string }): string[] => {

@@ -129,7 +129,7 @@ export const wordRules: Rule[] = [
       filesOf(tree, TASK_FILE)
         .filter(
           ({ text }) =>
-            !/\/\*\*(?:(?!\*\/)[\s\S])*\bSafe to\b(?:(?!\*\/)[\s\S])*\*\/\nexport default (?:task|sharedTask)\(/.test(
+            !/\/\*\*(?:(?!\*\/)[\s\S])*\bSafe to\b(?:(?!\*\/)[\s\S])*\*\/\nexport default \w*[tT]ask\(/.test(
               text,
             ),
         )

@@ -1,5 +1,5 @@
---! Previous: sha1:4979028f127d1e9716d7ebd8c742822d8ccfd515
---! Hash: sha1:ec6b15e4293af409524072bec81a548a97134b61
+--! Previous: sha1:adea261952ae93efb57e1d8bae964b6100feb77c
+--! Hash: sha1:3de451d158ac26db732cd382184b4381253157cb
 --! Message: people_have_one_enrollment
 
 -- Enter migration here

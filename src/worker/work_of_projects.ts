@@ -1,8 +1,11 @@
+// Statements that list projects whose work waits, so that one project with very much of it hides no other. $1 is how
+// many seconds the work may wait, $2 how many rows each look reads.
+
 /**
  * Projects with flushes that wait for too long. From project to project: of each only the flush whose turn is next
  * is looked at, so that one project with very much work hides nobody else's.
  */
-export const PENDING_FLUSHES = `
+export const PENDING = `
 with recursive next as (
   (
     select project_id, received_at from ingest.pending
@@ -40,3 +43,39 @@ union
 select project_id from (
   select project_id from next_again where retry_at <= now() and (select count(*) from again) >= $2 limit $2
 ) as hidden`;
+
+/**
+ * Projects with runs that are overdue. Only where there are more than we look at, also from project to project, so that
+ * no project with very many hides the runs of others: nothing else wakes a worker for a run that is due by time.
+ */
+export const DUE_RUNS = `
+with recursive overdue as materialized (
+  select project_id from automations.runs
+  where status = 'active' and wake_at < now() - make_interval(secs => $1)
+  order by wake_at limit $2
+), next as (
+  (
+    select project_id from automations.runs
+    where status = 'active' and (select count(*) from overdue) >= $2 order by project_id limit 1
+  )
+  union all
+  select found.project_id from next
+  cross join lateral (
+    select project_id from automations.runs
+    where status = 'active' and project_id > next.project_id order by project_id limit 1
+  ) as found
+)
+select project_id from overdue
+union
+(
+  select next.project_id from next
+  cross join (values (true), (false)) as first (goes_first)
+  cross join (values (true), (false)) as page (is_of_page)
+  where exists (
+    select from automations.runs as run
+    where run.project_id = next.project_id and run.status = 'active' and run.goes_first = first.goes_first
+    and coalesce(run.source = 'browser', false) = page.is_of_page
+    and run.wake_at < now() - make_interval(secs => $1)
+  )
+  limit $2
+)`;
