@@ -425,7 +425,7 @@ comment on column analytics.runs.step_id is 'The step it is at; null when it has
 comment on column analytics.runs.wake_at is 'When it goes on, if it waits';
 comment on column analytics.runs.started_at is 'When it was started';
 comment on column analytics.runs.ended_at is 'When it ended';
-comment on column analytics.runs.outcome is 'How it ended: completed, converted, exited, unsubscribed, held_out, expired, archived, …';
+comment on column analytics.runs.outcome is 'How it ended: completed, converted, exited, unsubscribed, held_out, expired, archived, merged into an older run, …';
 comment on column analytics.runs.is_test is 'Whether it is only a test of the automation';
 grant select on analytics.runs to trunkline_analyst;
 
@@ -728,6 +728,21 @@ create policy work_of_all_projects on automations.endpoints for select to trunkl
 grant delete, insert, select, update on automations.endpoints to trunkline_runtime;
 grant select (project_id, endpoint_id, status, paused_until) on automations.endpoints to trunkline_queue;
 
+create table automations.pending_merges (
+  project_id uuid not null,
+  profile_id uuid not null,
+  walked_to  uuid not null,
+  is_undo    boolean not null,
+  noted_at   timestamptz(3) not null,
+  constraint pending_merges_pkey primary key (project_id, profile_id)
+) with (fillfactor=50);
+create index pending_merges_by_time on automations.pending_merges using btree (noted_at);
+alter table automations.pending_merges enable row level security, force row level security;
+create policy one_project on automations.pending_merges for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on automations.pending_merges for select to trunkline_queue using (true);
+grant delete, insert, select, update on automations.pending_merges to trunkline_runtime;
+grant select (project_id, profile_id, noted_at) on automations.pending_merges to trunkline_queue;
+
 create table automations.refusals (
   project_id    uuid not null,
   automation_id uuid not null,
@@ -762,6 +777,24 @@ create table automations.run_log (
 alter table automations.run_log enable row level security, force row level security;
 create policy one_project on automations.run_log for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select on automations.run_log to trunkline_runtime;
+
+create table automations.run_merges (
+  project_id  uuid not null,
+  run_id      uuid not null,
+  into_run_id uuid not null,
+  status      text not null,
+  step_id     text not null,
+  wake_at     timestamptz(3) not null,
+  waits_until timestamptz(3),
+  merged_at   timestamptz(3) not null,
+  undone_at   timestamptz(3),
+  constraint run_merges_pkey primary key (project_id, run_id, into_run_id),
+  constraint run_merges_project_id_run_id_fkey foreign key (project_id, run_id) references automations.runs(project_id, run_id) on delete cascade,
+  constraint run_merges_keep_a_known_status check ((status = any (array['active'::text, 'paused'::text, 'failed'::text])))
+);
+alter table automations.run_merges enable row level security, force row level security;
+create policy one_project on automations.run_merges for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on automations.run_merges to trunkline_runtime;
 
 create table automations.runs (
   project_id       uuid not null,

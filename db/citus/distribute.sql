@@ -83,6 +83,8 @@ select create_distributed_table('automations.segment_starts', 'project_id', colo
 select create_distributed_table('automations.refusals', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.runs', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.run_log', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('automations.run_merges', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('automations.pending_merges', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.waits', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.endpoints', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.endpoint_secrets', 'project_id', colocate_with => 'ingest.events');

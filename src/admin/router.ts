@@ -64,7 +64,7 @@ export const appRouter = router({
   previews: previewProcedures,
   feedback: feedbackProcedures,
   profiles: profileProcedures,
-  links: linkProcedures(automations.wakeLinked, automations.listInProgress),
+  links: linkProcedures(automations.followLink, automations.listInProgress),
   suppressions: suppressionProcedures({
     changeAddresses: profiles.changeAddresses,
     observeUnsubscribed: feedback.observeUnsubscribed,

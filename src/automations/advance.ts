@@ -6,10 +6,12 @@ import * as profiles from '../profiles/profiles.ts';
 import { callHint } from './call_hint.ts';
 import { moveClaimed } from './commands/move_claimed.ts';
 import { readDefinitions } from './definitions.ts';
+import { claimDueRuns, isOver, listDueOf, listDueRuns } from './due_queries.ts';
+import type { Due, DueRun } from './due_queries.ts';
 import { openLive } from './live.ts';
+import { Others } from './merges/others.ts';
 import { lockRecipients } from './recipients.ts';
-import { claimDueRuns, isOver, listDueOf, listDueRuns, readClock } from './run_queries.ts';
-import type { Due, DueRun } from './run_queries.ts';
+import { readClock } from './run_queries.ts';
 import { saveWalks } from './save_walks.ts';
 import type { SavedWalk } from './save_walks.ts';
 import type { Definition } from './schema.ts';
@@ -50,19 +52,6 @@ const asTried = (definition: Definition): Definition => ({
   settings: { ...definition.settings, quiet_hours: null, frequency_cap: null },
 });
 
-/**
- * Whether what a run is due for may have been done before a backup was restored: the backup had it, or the event
- * that starts it, or nobody knows when it came into a segment first.
- */
-const wasInBackup = async (run: DueRun, together: Together): Promise<boolean> => {
-  const { restored_at: restoredAt } = run;
-  if (restoredAt === null) return false;
-  if (run.started_at < restoredAt) return true;
-  if (run.trigger_event_id === null) return run.trigger_entry !== null;
-  const event = await together.findTrigger(run);
-  return event === null || event.received_at < restoredAt;
-};
-
 /** The profiles of the people of runs, by identity, and when a walk of theirs begins at the latest. */
 type Held = { profileOf: ReadonlyMap<string, string>; until: number };
 
@@ -80,18 +69,21 @@ const walkAll = async (scope: Scope, due: readonly DueRun[], held: Held): Promis
   const calledAt = new Set<string>();
   const skipped: delivery.Skip[] = [];
   const stood: SavedWalk[] = [];
-  for (const one of due) {
-    if (stood.length > 0 && isTimeOver(held)) break;
+  const runs = due.map((one) => {
     const said = definitionOf(one);
-    const run = { ...one, definition: one.is_test ? asTried(said) : said };
+    return { ...one, definition: one.is_test ? asTried(said) : said };
+  });
+  const others = new Others(scope, runs, held.profileOf);
+  for (const run of runs) {
+    if (stood.length > 0 && isTimeOver(held)) break;
     const profileId = held.profileOf.get(run.identity_id);
     if (isOver(run)) stood.push({ run, walked: ARCHIVED });
     else if (profileId === undefined) stood.push({ run, walked: ERASED });
     else {
-      const around = { scope, run, together, profileId, now, queuedFor, calledAt, skipped };
+      const around = { scope, run, together, others, profileId, now, queuedFor, calledAt, skipped };
       const live = openLive(around);
       const dueAt = run.wake_at;
-      const isRestored = await wasInBackup(run, together);
+      const isRestored = await together.wasInBackup(run);
       stood.push({ run, walked: await walk(run, { now, dueAt, isRestored, ...live }) });
     }
   }
@@ -150,7 +142,10 @@ const advanceDue = async (
     due,
     await claimDueRuns(
       scope,
-      due.map(({ run_id }) => run_id),
+      due.map(({ run_id, identity_id }) => ({
+        run_id,
+        profile_id: profileOf.get(identity_id) ?? null,
+      })),
     ),
   );
   const frozen = claimed.filter(isFrozen).map(({ run_id }) => run_id);

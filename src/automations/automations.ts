@@ -38,7 +38,8 @@ export {
 } from './segment_entries.ts';
 export { listNeededEntries } from './segment_queries.ts';
 export { listInProgress } from './in_progress.ts';
-export { wakeLinked } from './waits.ts';
+export { followLink, mergeHint } from './merges/follow_link.ts';
+export { COMPARED_RUNS_MAX, settleMerges } from './merges/settle.ts';
 export { activate, addVersion, create } from './life.ts';
 export { findCountedSince, listUnfinished, pruneRunLogs } from './prune.ts';
 export { listWithLocalLinks } from './public_links.ts';

@@ -8,7 +8,7 @@ import { lockUndeleted } from './queries.ts';
 import { insertRuns, readClock } from './run_queries.ts';
 import type { NewRun } from './run_queries.ts';
 import type { Definition, ReEntry } from './schema.ts';
-import { holdPeople, insertRefusals, listLatestRuns } from './trigger_queries.ts';
+import { holdPeople, insertRefusals, listLatestRuns, listUsedKeys } from './trigger_queries.ts';
 import type { Entered, NewRefusal } from './trigger_queries.ts';
 
 /** Who caused a run: a server key or a person of the project, a browser, the service; null where that is not known. */
@@ -65,6 +65,20 @@ export const entryKey = (
   return `property/${identityId}/${digest(JSON.stringify([reEntry.by_property, value ?? null]))}`;
 };
 
+/**
+ * Returns the keys by which a person was enrolled under their other identities, where one value of a property allows
+ * one run: each identity has a key of its own.
+ */
+export const otherKeys = (
+  reEntry: ReEntry,
+  entry: Pick<Asking, 'identityId' | 'by'>,
+  memberIds: readonly string[],
+): string[] => {
+  if (typeof reEntry === 'string' || !('by_property' in reEntry)) return [];
+  const others = memberIds.filter((identityId) => identityId !== entry.identityId);
+  return others.map((identityId) => entryKey(reEntry, { ...entry, identityId }, null));
+};
+
 /** Whether it is what came alone that a key lets in once. */
 const isOfWhatCame = ({ entry_key }: NewRun): boolean => /^(?:event|entry|hand)\//.test(entry_key);
 
@@ -80,13 +94,34 @@ export const isKeptOut = (reEntry: ReEntry, latest: Entered | null, now: Date): 
 const asksBefore = ({ definition }: Asking): boolean =>
   definition.settings.re_entry !== 'every_time';
 
+/** Who was enrolled before. */
+type Before = {
+  /** The last run of each person in each automation, whichever of their identities it was for. */
+  latest: Map<string, Entered>;
+  /** The keys of runs of their other identities, each behind its automation. */
+  used: Set<string>;
+  /** The identities of each person. */
+  membersOf: ReadonlyMap<string, readonly string[]>;
+};
+
+const withinAutomation = (automationId: string, key: string): string => `${automationId} ${key}`;
+
+const listOtherKeys = (
+  { definition, automationId, ...asking }: Asking,
+  membersOf: Before['membersOf'],
+): { automation_id: string; entry_key: string }[] => {
+  const memberIds = membersOf.get(asking.profileId) ?? [];
+  const keys = otherKeys(definition.settings.re_entry, asking, memberIds);
+  return keys.map((entry_key) => ({ automation_id: automationId, entry_key }));
+};
+
 /**
- * The last run of each person in each automation, whichever of their identities it was for. The people are held
- * before: whoever else lets one of them in at the same time, under another identifier, does so before or after.
+ * Reads who was enrolled before. Locks the people first, so that another worker that enrolls one of them under another
+ * identifier does so before or after.
  */
-const readLatest = async (scope: Scope, asking: readonly Asking[]) => {
+const readBefore = async (scope: Scope, asking: readonly Asking[]): Promise<Before> => {
   const latest = new Map<string, Entered>();
-  if (asking.length === 0) return latest;
+  if (asking.length === 0) return { latest, used: new Set(), membersOf: new Map() };
   const profileIds = [...new Set(asking.map(({ profileId }) => profileId))];
   await holdPeople(scope, profileIds);
   const automationIds = [...new Set(asking.map(({ automationId }) => automationId))];
@@ -100,7 +135,17 @@ const readLatest = async (scope: Scope, asking: readonly Asking[]) => {
     const known = latest.get(key);
     if (!known || known.started_at < row.started_at) latest.set(key, row);
   }
-  return latest;
+  const groups = Map.groupBy(members, ({ profile_id }) => profile_id);
+  const membersOf = new Map(
+    [...groups].map(([id, those]) => [id, those.map(({ identity_id }) => identity_id)]),
+  );
+  const keys = asking.flatMap((one) => listOtherKeys(one, membersOf));
+  const used = keys.length === 0 ? [] : await listUsedKeys(scope, keys);
+  return {
+    latest,
+    used: new Set(used.map((one) => withinAutomation(one.automation_id, one.entry_key))),
+    membersOf,
+  };
 };
 
 const toRefusal = (asking: Asking, reason: NewRefusal['reason']): NewRefusal[] => {
@@ -142,8 +187,16 @@ const isSame = (before: Entered | null, by: By): boolean =>
 type Decided = { entering: { asking: Asking; run: NewRun }[]; refusals: NewRefusal[] };
 
 /** Decides who may enter: by the automation's settings, and when they were in before. */
-const decide = (all: readonly Asking[], latest: Map<string, Entered>, now: Date): Decided => {
+const decide = (
+  all: readonly Asking[],
+  { latest, used, membersOf }: Before,
+  now: Date,
+): Decided => {
   const decided: Decided = { entering: [], refusals: [] };
+  const isUsed = (asking: Asking): boolean =>
+    listOtherKeys(asking, membersOf).some((one) =>
+      used.has(withinAutomation(one.automation_id, one.entry_key)),
+    );
   for (const asking of all) {
     const { re_entry: reEntry } = asking.definition.settings;
     const key = `${asking.automationId}/${asking.profileId}`;
@@ -151,11 +204,12 @@ const decide = (all: readonly Asking[], latest: Map<string, Entered>, now: Date)
     const isLate = asking.by.kind !== 'hand' && asking.by.isLate;
     if (isLate) decided.refusals.push(...toRefusal(asking, 'late'));
     else if (isSame(before, asking.by)) continue;
-    else if (isKeptOut(reEntry, before, now))
+    else if (isKeptOut(reEntry, before, now) || isUsed(asking))
       decided.refusals.push(...toRefusal(asking, 're_entry'));
     else {
       const run = toRun(asking, before);
       decided.entering.push({ asking, run });
+      used.add(withinAutomation(run.automation_id, run.entry_key));
       latest.set(key, { ...run, started_at: now });
     }
   }
@@ -168,12 +222,12 @@ const decide = (all: readonly Asking[], latest: Map<string, Entered>, now: Date)
  */
 export const letIn = async (scope: Scope, asked: readonly Asking[]): Promise<string[]> => {
   if (asked.length === 0) return [];
-  const latest = await readLatest(scope, asked.filter(asksBefore));
+  const before = await readBefore(scope, asked.filter(asksBefore));
   const automationIds = new Set(asked.map(({ automationId }) => automationId));
   const undeleted = await lockUndeleted(scope, [...automationIds]);
   const all = asked.filter(({ automationId }) => undeleted.has(automationId));
   if (all.length === 0) return [];
-  const { entering, refusals } = decide(all, latest, await readClock(scope));
+  const { entering, refusals } = decide(all, before, await readClock(scope));
   const started = await insertRuns(
     scope,
     entering.map(({ run }) => run),

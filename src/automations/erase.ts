@@ -1,6 +1,12 @@
 import type { Eraser } from '../base/whole_person.ts';
 import { walkPages } from '../base/pages.ts';
-import { cancelRuns, deleteLogs, deleteRefusals, listRunIds } from './erase_queries.ts';
+import {
+  cancelRuns,
+  deleteLogs,
+  deleteMerges,
+  deleteRefusals,
+  listRunIds,
+} from './erase_queries.ts';
 import type { RunId } from './erase_queries.ts';
 import { deleteWaits } from './wait_queries.ts';
 
@@ -20,6 +26,7 @@ export const eraser: Eraser = {
         const runs = await listRunIds(scope, identityIds, { last, limit: ERASE_RUNS_MAX });
         const ids = runs.map(({ run_id }) => run_id);
         await deleteWaits(scope, ids);
+        await deleteMerges(scope, ids);
         const rows = {
           'automations.runs': await cancelRuns(scope, ids),
           'automations.run_log': await deleteLogs(scope, ids),

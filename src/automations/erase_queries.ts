@@ -84,6 +84,13 @@ export const deleteRefusals = ({ tx, projectId }: Scope, identityIds: string[]) 
     where project_id = ${projectId} and identity_id = any (${sql.array(identityIds, 'uuid')})
   `);
 
+/** Deletes where runs were that ended as merged, so that no undo restores them. */
+export const deleteMerges = ({ tx, projectId }: Scope, runIds: string[]) =>
+  tx.query(sql.unsafe`
+    delete from automations.run_merges
+    where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
+  `);
+
 export const deleteLogs = async ({ tx, projectId }: Scope, runIds: string[]): Promise<number> => {
   const { rowCount } = await tx.query(sql.unsafe`
     delete from automations.run_log

@@ -9,8 +9,10 @@ import type { RefusedRow, SentRow } from './explain_queries.ts';
 import { isLate } from './late.ts';
 import { withSpelling } from './other_spelling.ts';
 import { standOf, timeOf } from './send_stand.ts';
-import { isDecided, stops, toEntry } from './explanation.ts';
-import type { Decided, Entry, Explanation } from './explanation.ts';
+import { isDecided } from './decisions.ts';
+import type { Decided } from './decisions.ts';
+import { findStop, stops, toEntry } from './explanation.ts';
+import type { Entry, Explanation } from './explanation.ts';
 import { findVersion } from './queries.ts';
 import type { Kept } from './queries.ts';
 import type { Definition } from './schema.ts';
@@ -170,20 +172,6 @@ const explainRuns = async (asked: Asked, runs: readonly ShownRun[]): Promise<Com
   return comings;
 };
 
-/** What a mail of a run that goes on waits for now, if it waits for a better time. */
-const holds = ({ decision }: Entry): boolean =>
-  decision === 'quiet_hours' || decision === 'frequency_cap';
-
-/** Whether a run failed and had to go on later: what stopped it then stops nothing any more. */
-const isOver = ({ decision }: Entry, at: number, entries: readonly Entry[]): boolean =>
-  decision === 'run_failed' && entries.slice(at).some((later) => later.decision === 'run_retried');
-
-/** What stopped somebody the last time that they came: whatever was before that is over. */
-const findStop = ({ entries }: Coming): Entry | null =>
-  entries.find((entry, at) => stops(entry) && !isOver(entry, at, entries)) ??
-  entries.slice(-1).find(holds) ??
-  null;
-
 const toComing = ({ reason, event_id, entry, refused_at: at }: RefusedRow): Coming => ({
   at,
   entries: [toEntry(reason, { at, detail: event_id ? { event_id } : { entry: String(entry) } })],
@@ -206,7 +194,7 @@ const inOrder = (kept: Kept, { comings, absence }: Came): Explained => {
   );
   return {
     decisions: isTold ? told : [...told, ...STANDS[kept.status]],
-    stopped_by: (counted && findStop(counted)) ?? findStop(last),
+    stopped_by: (counted && findStop(counted.entries)) ?? findStop(last.entries),
   };
 };
 
@@ -237,7 +225,7 @@ export const explain = async (
     if (!isTheirs) throw new Refusal('not_found', { detail: 'There is no such run of theirs.' });
     const [coming] = await explainRuns(asked, [run]);
     const decisions = coming?.entries ?? [];
-    return { ...of, decisions, stopped_by: coming ? findStop(coming) : null };
+    return { ...of, decisions, stopped_by: coming ? findStop(coming.entries) : null };
   }
   const page = { limit: EXPLAINED_RUNS_MAX, beforeId: null, automationId, isTest: false };
   const runs = await listRunsFor(scope, identityIds, page);

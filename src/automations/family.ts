@@ -105,6 +105,11 @@ export class Family {
     return firstAfter(this.people.listLinkTimes(this.#ids), after);
   }
 
+  /** When one of them joins another, or leaves, next. */
+  nextRelink(after: Date): Date | null {
+    return firstAfter(this.people.listRelinkTimes(this.#ids), after);
+  }
+
   async nextEntry(run: Run, segmentId: string, after: Date): Promise<Date | null> {
     const entries = await this.#entriesOf(segmentId);
     const times = entries.flatMap(({ profile_id: profileId, changed_at: at }) =>

@@ -8,25 +8,32 @@ const Running = z.strictObject({
   automation_id: z.uuid(),
   automation_name: z.string(),
   identity_id: z.uuid(),
-  status: z.enum(['active', 'paused']),
+  status: z.enum(['active', 'paused', 'merged']),
   started_at: z.date(),
 });
 
-/** Runs of some identities that have not ended, the newest first, so many at most. */
+/**
+ * Lists runs of some identities that have not ended, and those that ended as merged and that an undo may restore. The
+ * newest come first, `limit` at most.
+ */
 export const listInProgress = (
   { tx, projectId }: Scope,
   identityIds: readonly string[],
   limit: number,
 ) =>
   tx.any(sql.type(Running)`
-    select run.run_id, run.automation_id, automation.name as automation_name, run.identity_id, run.status,
-      run.started_at
+    select run.run_id, run.automation_id, automation.name as automation_name, run.identity_id,
+      case when run.status = 'ended' then 'merged' else run.status end as status, run.started_at
     from automations.runs as run
     join automations.automations as automation
       on automation.project_id = run.project_id and automation.automation_id = run.automation_id
     where run.project_id = ${projectId} and automation.project_id = ${projectId}
     and run.identity_id = any (${sql.array([...identityIds], 'uuid')})
-    and run.status in ('active', 'paused') and automation.status <> ${DELETING}
+    and (run.status in ('active', 'paused') or run.outcome = 'merged' and exists (
+      select from automations.run_merges as merge
+      where merge.project_id = ${projectId} and merge.run_id = run.run_id and merge.undone_at is null
+    ))
+    and automation.status <> ${DELETING}
     order by run.run_id desc
     limit ${limit}
   `);

@@ -5,8 +5,10 @@ import * as segments from '../segments/segments.ts';
 import { findCall, queueCall } from './call_queries.ts';
 import { later } from './clock.ts';
 import { beginningOf, findFirstEvent } from './past.ts';
-import { listOwnSends, listSentTo } from './past_queries.ts';
+import type { Others } from './merges/others.ts';
+import { listOwnSends, listSentTo, STOPPED } from './past_queries.ts';
 import type { OwnSendRow } from './past_queries.ts';
+import { remembered } from './remembered.ts';
 import type { Together, WalkedRun } from './together.ts';
 import type { Effects, Message, OwnSend, PersonView, Reader } from './world.ts';
 
@@ -16,6 +18,8 @@ export type Live = {
   run: WalkedRun;
   /** What the runs of its transaction ask together. */
   together: Together;
+  /** What the other runs of their people did. */
+  others: Others;
   profileId: string;
   now: Date;
   /** Providers that mail was planned for. */
@@ -25,8 +29,6 @@ export type Live = {
   /** Emails that are not even planned, for the timelines. */
   skipped: delivery.Skip[];
 };
-
-const STOPPED = ['suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent'];
 
 /** Every fact about a send. */
 const toOwnSend = ({ step_id, status, ...at }: OwnSendRow): OwnSend => ({
@@ -41,17 +43,6 @@ const toOwnSend = ({ step_id, status, ...at }: OwnSendRow): OwnSend => ({
   ],
 });
 
-/** Asks once and remembers the answer, until it is told to ask again. */
-const remembered = <T>(ask: () => Promise<T>) => {
-  let answer: Promise<T> | null = null;
-  return {
-    get: (): Promise<T> => (answer ??= ask()),
-    forget: () => {
-      answer = null;
-    },
-  };
-};
-
 const SECOND_MS = 1_000;
 
 const expiresAfterSeconds = ({ run, now }: Live): number => {
@@ -61,7 +52,7 @@ const expiresAfterSeconds = ({ run, now }: Live): number => {
 };
 
 const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
-  const { scope, run, profileId, queuedFor } = live;
+  const { scope, run, profileId, queuedFor, others } = live;
   const { settings } = run.definition;
   const { planned_id: sendId, planned_status: status } = await delivery.plan(scope, {
     automationId: run.automation_id,
@@ -85,6 +76,7 @@ const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
     traceparent: run.traceparent,
     isBulk: run.is_bulk,
   });
+  others.forgetSends();
   if (status === 'queued') queuedFor.add(step.provider_id);
   return { sendId, status };
 };
@@ -133,7 +125,7 @@ const noteCause = async ({ scope, run: { source }, profileId }: Live): Promise<v
 
 /** What steps of a run may ask and do: the tables as they are, and the rooms that change them. */
 export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
-  const { scope, run, profileId, together } = live;
+  const { scope, run, profileId, together, others } = live;
   const members = remembered(() => profiles.listMembers(scope, [profileId]));
   const reader: Reader = {
     person: async () => asTried(run, await together.findPerson(profileId)),
@@ -149,6 +141,8 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
       segments.holdsFor(scope, profileId, { where, today: segments.todayAt(live.now) }),
     call: (stepId) => findCall(scope, run.run_id, stepId),
     sends: async () => (await listOwnSends(scope, run.run_id)).map(toOwnSend),
+    sentByOther: (stepId, to) => others.findSent(run, stepId, to),
+    armOf: async (stepId) => (await others.findArm(run, stepId)) ?? profileId,
     mailedUnconfirmed: async (email) => {
       if (run.is_test || (await together.isConfirmed(profileId))) return null;
       const { automation_id: automationId } = run;

@@ -79,6 +79,16 @@ export const listFirstEventsOf = (
   `);
 };
 
+/** The statuses of a send that no email went out for, and none will. */
+export const STOPPED = [
+  'suppressed',
+  'cancelled',
+  'expired',
+  'failed_render',
+  'rejected',
+  'not_sent',
+];
+
 const OwnSend = z.strictObject({
   step_id: z.string(),
   status: z.string(),

@@ -10,7 +10,7 @@ export const PRUNED_ENTRIES_MAX = 1_000;
 const RunId = z.strictObject({ run_id: z.uuid() });
 const Since = z.strictObject({ since: z.date().nullable() });
 
-/** Lists those of some runs that have not ended. */
+/** Lists those of some runs that have not ended, or that an undo may restore. */
 export const listUnfinished = async (
   { tx, projectId }: Scope,
   runIds: readonly string[],
@@ -19,7 +19,11 @@ export const listUnfinished = async (
   const rows = await tx.any(sql.type(RunId)`
     select run_id from automations.runs
     where project_id = ${projectId} and run_id = any (${sql.array([...new Set(runIds)], 'uuid')})
-    and status <> 'ended'
+    and (status <> 'ended' or run_id in (
+      select merge.run_id from automations.run_merges as merge
+      where merge.project_id = ${projectId} and merge.undone_at is null
+      and merge.run_id = any (${sql.array([...new Set(runIds)], 'uuid')})
+    ))
   `);
   return new Set(rows.map(({ run_id }) => run_id));
 };

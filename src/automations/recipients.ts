@@ -6,7 +6,7 @@ import * as profiles from '../profiles/profiles.ts';
 import { takesNoTime } from './clock.ts';
 import { valueOf } from './comparison.ts';
 import { readDefinitions } from './definitions.ts';
-import type { DueRun } from './run_queries.ts';
+import type { DueRun } from './due_queries.ts';
 import type { Definition } from './schema.ts';
 import type { Step, StepOf } from './step_schema.ts';
 import { holdPeople } from './trigger_queries.ts';

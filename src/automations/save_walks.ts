@@ -1,6 +1,7 @@
 import type { Scope } from '../base/db.ts';
+import type { DueRun } from './due_queries.ts';
 import { insertLog } from './run_queries.ts';
-import type { DueRun, LogEntry } from './run_queries.ts';
+import type { LogEntry } from './run_queries.ts';
 import { insertReader } from './segment_queries.ts';
 import { endRuns, keepWaiting } from './stand_queries.ts';
 import type { Goal } from './step_schema.ts';

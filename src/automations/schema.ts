@@ -59,7 +59,11 @@ export const ReEntry = z
       .strictObject({ by_property: Name })
       .meta({ description: 'Once per value of this property of the trigger event.' }),
   ])
-  .meta({ description: 'How often a person may go through.' });
+  .meta({
+    description:
+      'How often a person may go through, under all of their identities. If a merge gives a person two runs that the ' +
+      'rule does not allow, the younger ends with the outcome `merged`. An undo of the merge continues it.',
+  });
 export type ReEntry = z.output<typeof ReEntry>;
 
 export const FrequencyCap = z.strictObject({

@@ -3,7 +3,7 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { FIRST_ID } from '../base/ids.ts';
 import { DELETING } from './queries.ts';
-import { isRunOfPage } from './run_queries.ts';
+import { isRunOfPage } from './due_queries.ts';
 
 export const START_STATUSES = ['running', 'done', 'cancelled'] as const;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ReadSend } from '../delivery/delivery.ts';
-import { DECISIONS } from './explanation.ts';
+import { DECISIONS, saysOf } from './decisions.ts';
 
 const Timestamp = z.iso.datetime();
 const ID = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
@@ -83,7 +83,7 @@ export const toSendEntry = (
   { at, stepId, detail }: Given = {},
 ): SendEntry => ({
   decision,
-  says: SEND_DECISIONS[decision].says,
+  says: saysOf(SEND_DECISIONS[decision], detail?.['reason']),
   at: at ?? null,
   step_id: stepId ?? null,
   detail: Object.fromEntries(

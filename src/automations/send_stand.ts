@@ -1,8 +1,9 @@
 import type { Scope } from '../base/db.ts';
 import * as delivery from '../delivery/delivery.ts';
 import type { SentRow } from './explain_queries.ts';
-import { isDecided, limitedAs } from './explanation.ts';
-import type { Decided } from './explanation.ts';
+import { isDecided } from './decisions.ts';
+import type { Decided } from './decisions.ts';
+import { limitedAs } from './explanation.ts';
 import { findOtherSpelling } from './other_spelling.ts';
 import type { OtherSpelling } from './other_spelling.ts';
 import { heldAs } from './send_explanation.ts';

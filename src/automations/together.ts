@@ -1,7 +1,7 @@
 import type { Scope } from '../base/db.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
-import type { DueRun } from './run_queries.ts';
+import type { DueRun } from './due_queries.ts';
 import type { Definition } from './schema.ts';
 import type { PersonView } from './world.ts';
 
@@ -75,6 +75,19 @@ export class Together {
   async findTrigger({ trigger_event_id: eventId }: DueRun): Promise<ingest.Event | null> {
     if (eventId === null) return null;
     return (await (this.#events ??= this.#readEvents())).get(eventId) ?? null;
+  }
+
+  /**
+   * Whether what a run is due for may have been done before a backup was restored: the backup had it, or the event
+   * that starts it, or it is not known when its person came into a segment first.
+   */
+  async wasInBackup(run: DueRun): Promise<boolean> {
+    const { restored_at: restoredAt } = run;
+    if (restoredAt === null) return false;
+    if (run.started_at < restoredAt) return true;
+    if (run.trigger_event_id === null) return run.trigger_entry !== null;
+    const event = await this.findTrigger(run);
+    return event === null || event.received_at < restoredAt;
   }
 
   async #readEvents(): Promise<Map<string, ingest.Event>> {

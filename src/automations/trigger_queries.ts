@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { jsonObject } from '../base/json_object.ts';
+import { MERGED } from './merges/rule.ts';
 
 const EventTrigger = z.strictObject({
   automation_id: z.uuid(),
@@ -106,7 +107,10 @@ export const holdPeople = ({ tx, projectId }: Scope, profileIds: readonly string
     for no key update
   `);
 
-/** The last run of each of some identities in each of some automations, tests apart. */
+/**
+ * The last run of each of some identities in each of some automations, tests apart. A run that ended as merged does not
+ * count: its person has another one.
+ */
 export const listLatestRuns = (
   { tx, projectId }: Scope,
   identityIds: readonly string[],
@@ -121,10 +125,37 @@ export const listLatestRuns = (
       select automation_id, identity_id, run_id, started_at, trigger_event_id, trigger_entry
       from automations.runs
       where project_id = ${projectId} and identity_id = known.identity_id
-      and automation_id = asked.automation_id and not is_test
+      and automation_id = asked.automation_id and not is_test and outcome is distinct from ${MERGED}
       order by run_id desc
       limit 1
     ) as latest
+  `);
+
+const EntryKey = z.strictObject({ automation_id: z.uuid(), entry_key: z.string() });
+
+/** Lists those of some entry keys that have a run. A run that ended as merged does not count. */
+export const listUsedKeys = (
+  { tx, projectId }: Scope,
+  keys: readonly z.output<typeof EntryKey>[],
+) =>
+  tx.any(sql.type(EntryKey)`
+    select used.automation_id, used.entry_key
+    from unnest(
+      ${sql.array(
+        keys.map(({ automation_id }) => automation_id),
+        'uuid',
+      )},
+      ${sql.array(
+        keys.map(({ entry_key }) => entry_key),
+        'text',
+      )}
+    ) as asked (automation_id, entry_key)
+    cross join lateral (
+      select automation_id, entry_key from automations.runs
+      where project_id = ${projectId} and automation_id = asked.automation_id and entry_key = asked.entry_key
+      and outcome is distinct from ${MERGED}
+      limit 1
+    ) as used
   `);
 
 export type NewRefusal = {

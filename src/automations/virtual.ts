@@ -5,7 +5,8 @@ import type { PastSegments } from '../segments/segments.ts';
 import { noteRests } from './assumed.ts';
 import type { Rests } from './assumed.ts';
 import type { Family } from './family.ts';
-import type { Goal } from './step_schema.ts';
+import { findArm, findSent } from './virtual_others.ts';
+import { beginsToWait, findWake } from './virtual_wakes.ts';
 import { walk } from './walk.ts';
 import type { Logged } from './walk.ts';
 import type {
@@ -27,12 +28,19 @@ export type Virtual = {
   run: Run;
   /** When it goes on; null when it has ended. */
   wakeAt: Date | null;
+  /** Since when it was to go on, where a restored run is late. */
+  dueAt: Date | null;
+  entryKey: string;
+  /** Of a run that ended as merged: into which run, when, and when it was to go on. */
+  merged: { intoRunId: string; at: Date; wakeAt: Date | null } | null;
+  /** The merges of it that were undone. */
+  undone: { intoRunId: string; from: Date; until: Date }[];
   log: (Logged & { at: Date })[];
   outcome: Outcome | 'inside';
   reached: Set<string>;
   /** Null where no event began it. */
   trigger: EventView | null;
-  sent: { stepId: string; at: Date; isTaken: boolean }[];
+  sent: { stepId: string; at: Date; isTaken: boolean; sendId: string; to: string }[];
   /** Calls that would have been made, by their steps. */
   called: Map<string, CallView>;
   /** What it waits for already: the goal, or what a step waits for. */
@@ -40,9 +48,16 @@ export type Virtual = {
   rests: Rests;
 };
 
-export const beginVirtual = (run: Run, trigger: EventView | null): Virtual => ({
+export const beginVirtual = (
+  run: Run,
+  { trigger, entryKey }: Pick<Virtual, 'trigger' | 'entryKey'>,
+): Virtual => ({
   run,
   wakeAt: run.started_at,
+  dueAt: null,
+  entryKey,
+  merged: null,
+  undone: [],
   log: [],
   outcome: 'inside',
   reached: new Set([run.step_id]),
@@ -69,6 +84,8 @@ const statusFor = (tags: PersonView['tags'], category: string): string => {
 
 export type Past = {
   family: Family;
+  /** All runs of the family. */
+  runs: readonly Virtual[];
   segments: PastSegments;
   clock: Clock;
   /** What would have been sent to each mailbox, whoever has it. */
@@ -108,7 +125,8 @@ const toOwnSend = ({ stepId, at, isTaken }: Virtual['sent'][number], now: Date):
   facts: ['queued', ...(isTaken ? (at < now ? ['accepted', 'delivered'] : []) : ['stopped'])],
 });
 
-const openReader = ({ run, trigger, sent, called }: Virtual, past: Past): Reader => {
+const openReader = (virtual: Virtual, past: Past): Reader => {
+  const { run, trigger, sent, called } = virtual;
   const { family, segments, clock } = past;
   return {
     person: () => family.viewAt(run, clock.now),
@@ -123,6 +141,8 @@ const openReader = ({ run, trigger, sent, called }: Virtual, past: Past): Reader
     },
     call: (stepId) => Promise.resolve(called.get(stepId) ?? null),
     sends: () => Promise.resolve(sent.map((one) => toOwnSend(one, clock.now))),
+    sentByOther: (stepId, to) => Promise.resolve(findSent(virtual, past, { stepId, to })),
+    armOf: (stepId) => Promise.resolve(findArm(virtual, past, stepId)),
     mailedUnconfirmed: (email) => {
       const isConfirmed = family.personAt(run, clock.now)?.isConfirmed ?? false;
       return Promise.resolve(isConfirmed ? null : countMailed(past, email));
@@ -149,7 +169,8 @@ const openEffects = ({ run, sent, called }: Virtual, past: Past): Effects => ({
     const { family, clock, sentTo } = past;
     const status = await planAt(run, to, past);
     const isTaken = status === 'queued';
-    sent.push({ stepId, at: clock.now, isTaken });
+    const sendId = newId();
+    sent.push({ stepId, at: clock.now, isTaken, sendId, to });
     if (isTaken) {
       const isBrowserTriggered = run.source !== 'server';
       family.planned.push({ identityId: run.identity_id, at: clock.now, isBrowserTriggered });
@@ -157,7 +178,7 @@ const openEffects = ({ run, sent, called }: Virtual, past: Past): Effects => ({
       const email = { at: clock.now, isBrowserTriggered };
       sentTo.set(mailbox, [...(sentTo.get(mailbox) ?? []), email]);
     }
-    return { sendId: newId(), status };
+    return { sendId, status };
   },
   skip: () => Promise.resolve(),
   // As if whoever is called took it at once.
@@ -179,42 +200,15 @@ const openEffects = ({ run, sent, called }: Virtual, past: Past): Effects => ({
   },
 });
 
-const findNext = (family: Family, run: Run, awaited: Goal, after: Date): Promise<Date | null> =>
-  'segment_id' in awaited
-    ? family.nextEntry(run, awaited.segment_id, after)
-    : family.nextEvent(run, awaited, after);
-
-/** When the run goes on: at its time, or with the first that wakes it before. */
-const findWake = async (
-  family: Family,
-  run: Run,
-  { awaited, until, after }: { awaited: readonly Goal[]; until: Date; after: Date },
-): Promise<Date> => {
-  const wakes = [until];
-  if (awaited.length > 0) wakes.push(family.nextLink(after) ?? until);
-  for (const one of awaited) wakes.push((await findNext(family, run, one, after)) ?? until);
-  return new Date(Math.min(...wakes.map((at) => at.getTime())));
-};
-
-/** Whether a run begins to wait for something: then it looks once more, as one that is live does. */
-const beginsToWait = (
-  { run, waits }: Virtual,
-  { stepId, hasMatch, hasGoal }: { stepId: string; hasMatch: boolean; hasGoal: boolean },
-): boolean => {
-  if (stepId !== run.step_id) waits.stepId = null;
-  const isNew = (hasGoal && !waits.goal) || (hasMatch && waits.stepId !== stepId);
-  waits.goal ||= hasGoal;
-  if (hasMatch) waits.stepId = stepId;
-  return isNew;
-};
-
 /** Walks a run of the past on from where it stands, at the time that the clock shows. */
 export const walkOn = async (virtual: Virtual, past: Past): Promise<void> => {
   const { now: at } = past.clock;
   const { run } = virtual;
   const toldSince = past.family.personAt(run, at)?.toldSince ?? new Set();
   const around = { reader: openReader(virtual, past), effects: openEffects(virtual, past) };
-  const { log, stand } = await walk(run, { now: at, dueAt: virtual.wakeAt ?? at, ...around });
+  const dueAt = virtual.dueAt ?? virtual.wakeAt ?? at;
+  const { log, stand } = await walk(run, { now: at, dueAt, ...around });
+  virtual.dueAt = null;
   virtual.log.push(...log.map((one) => ({ ...one, at })));
   for (const { stepId } of log) virtual.reached.add(stepId);
   noteRests(

@@ -1,13 +1,15 @@
 import type { PastSegments } from '../segments/segments.ts';
 import type { PastSpellings } from '../delivery/delivery.ts';
 import { newId } from '../base/ids.ts';
-import { entryKey, isKeptOut, sourceOf } from './entering.ts';
+import { entryKey, isKeptOut, otherKeys, sourceOf } from './entering.ts';
 import type { Family } from './family.ts';
 import type { Definition } from './schema.ts';
 import type { Came } from './simulated.ts';
 import type { Entered } from './trigger_queries.ts';
+import { MERGED } from './merges/rule.ts';
 import { beginVirtual, walkOn } from './virtual.ts';
-import type { Clock, SentTo, Virtual } from './virtual.ts';
+import type { Clock, Past, SentTo, Virtual } from './virtual.ts';
+import { settleVirtual } from './virtual_merges.ts';
 import type { Run } from './world.ts';
 
 /** Which automation is simulated, in which version. */
@@ -45,16 +47,17 @@ const toRun = ({ automationId, version, definition }: Simulated, came: Came): Ru
   entries: 0,
 });
 
-/** Who is in, and by which keys: the last run of each identity. */
+/** Who is in, and by which keys. A run that ended as merged does not count. */
 class Entrance {
   readonly #family: Family;
   readonly #simulated: Simulated;
-  readonly #latest = new Map<string, Entered>();
+  readonly #runs: Virtual[];
   readonly #keys = new Set<string>();
 
-  constructor(family: Family, simulated: Simulated) {
+  constructor(family: Family, simulated: Simulated, runs: Virtual[]) {
     this.#family = family;
     this.#simulated = simulated;
+    this.#runs = runs;
   }
 
   /** Lets somebody in by what came, or says why not. */
@@ -62,25 +65,27 @@ class Entrance {
     const { by, identityId, at } = came;
     const { re_entry: reEntry } = this.#simulated.definition.settings;
     if (by.isLate) return { kind: 'kept_out', came, reason: 'late' };
-    const before = this.#findBefore(came);
+    const memberIds = this.#family.people.at(identityId, at)?.members ?? [];
+    const members = new Set(memberIds.map(({ identity_id }) => identity_id));
+    const counted = this.#runs.filter(
+      ({ run, outcome }) => outcome !== MERGED && members.has(run.identity_id),
+    );
+    const before = counted.reduce<Entered | null>(
+      (last, { run }) => (last === null || run.started_at > last.started_at ? run : last),
+      null,
+    );
     const key = entryKey(reEntry, { identityId, by }, before);
-    if (isKeptOut(reEntry, before, at) || this.#keys.has(key))
+    const others = new Set(otherKeys(reEntry, { identityId, by }, [...members]));
+    const isUsed = this.#keys.has(key) || counted.some((one) => others.has(one.entryKey));
+    if (isKeptOut(reEntry, before, at) || isUsed)
       return { kind: 'kept_out', came, reason: 're_entry' };
     this.#keys.add(key);
-    const run = toRun(this.#simulated, came);
-    this.#latest.set(identityId, { ...run });
-    return { kind: 'entered', came, virtual: beginVirtual(run, came.event) };
-  }
-
-  /** The last run of whoever came, under any of the identities that they had then. */
-  #findBefore({ identityId, at }: Came): Entered | null {
-    const members = this.#family.people.at(identityId, at)?.members ?? [];
-    return members
-      .flatMap(({ identity_id }) => this.#latest.get(identity_id) ?? [])
-      .reduce<Entered | null>(
-        (last, one) => (last === null || one.started_at > last.started_at ? one : last),
-        null,
-      );
+    const virtual = beginVirtual(toRun(this.#simulated, came), {
+      trigger: came.event,
+      entryKey: key,
+    });
+    this.#runs.push(virtual);
+    return { kind: 'entered', came, virtual };
   }
 }
 
@@ -91,27 +96,36 @@ const findDue = (runs: readonly Virtual[]): Virtual | null =>
   runs.filter(({ wakeAt }) => wakeAt !== null).toSorted(byWake)[0] ?? null;
 
 /**
- * Lets the past of some people go by, moment after moment: who comes enters, whatever run is due walks on. So what
- * their runs ask of each other, such as how many mails there were, is as it would have been.
+ * Lets the past of some people go by, moment after moment: with each link and undo their runs are compared, who comes
+ * enters, whatever run is due walks on. So what their runs ask of each other, such as how many mails there were, is as
+ * it would have been.
  */
 export const walkFamily = async (
   family: Family,
   came: readonly Came[],
   simulated: Simulated,
 ): Promise<Walked[]> => {
-  const entrance = new Entrance(family, simulated);
-  const walked: Walked[] = [];
   const runs: Virtual[] = [];
+  const entrance = new Entrance(family, simulated, runs);
+  const walked: Walked[] = [];
   const clock: Clock = { now: simulated.now };
   const { segments, sentTo, spellings, recipientMax } = simulated;
-  const past = { family, segments, sentTo, spellings, recipientMax, clock };
+  const past: Past = { family, runs, segments, sentTo, spellings, recipientMax, clock };
   const coming = [...came];
+  let relinkAt = family.nextRelink(new Date(0));
   for (;;) {
     const due = findDue(runs);
     const [next] = coming;
     const isDue = due?.wakeAt && (!next || due.wakeAt < next.at);
     const at = isDue ? due.wakeAt : next?.at;
-    if (!at || at > simulated.now) return walked;
+    const isOver = !at || at > simulated.now;
+    if (relinkAt !== null && relinkAt <= (isOver ? simulated.now : at)) {
+      clock.now = relinkAt;
+      await settleVirtual(past);
+      relinkAt = family.nextRelink(relinkAt);
+      continue;
+    }
+    if (isOver) return walked;
     clock.now = at;
     if (isDue) {
       await walkOn(due, past);
@@ -121,6 +135,5 @@ export const walkFamily = async (
     if (!one) return walked;
     const entered = entrance.enter(one);
     walked.push(entered);
-    if (entered.kind === 'entered') runs.push(entered.virtual);
   }
 };

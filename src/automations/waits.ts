@@ -1,9 +1,7 @@
 import type { Scope } from '../base/db.ts';
-import type { Hint } from '../base/hints.ts';
 import * as profiles from '../profiles/profiles.ts';
-import { advanceHint } from './advance.ts';
 import { findPeople, subjectOf } from './triggers.ts';
-import { listAwaited, wakeRuns, wakeWaiting } from './wait_queries.ts';
+import { listAwaited, wakeRuns } from './wait_queries.ts';
 
 /**
  * Wakes the runs of people with an event that they may wait for, under any of their identifiers. The walk of a run
@@ -22,17 +20,4 @@ export const wakeAwaited = async (scope: Scope, flushIds: readonly string[]): Pr
     [...new Set(awaited.map(({ name }) => name))],
     members.map(({ identity_id }) => identity_id),
   );
-};
-
-/**
- * Wakes the runs of somebody who was just linked that wait for anything: what the other of the two did since those
- * runs began is the person's own now. In the transaction of the link, so nobody begins to wait beside it.
- */
-export const wakeLinked = async (scope: Scope, profileId: string): Promise<Hint[]> => {
-  const members = await profiles.listMembers(scope, [profileId]);
-  const woken = await wakeWaiting(
-    scope,
-    members.map(({ identity_id }) => identity_id),
-  );
-  return woken.length > 0 ? [advanceHint(scope.projectId)] : [];
 };

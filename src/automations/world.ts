@@ -71,6 +71,10 @@ export type Reader = {
   call: (stepId: string) => Promise<CallView | null>;
   /** What this run has sent, and what became of it. */
   sends: () => Promise<readonly OwnSend[]>;
+  /** The email of a step that another run of the person sent in the place of this one; null where none did. */
+  sentByOther: (stepId: string, to: string) => Promise<{ runId: string; sendId: string } | null>;
+  /** The profile by which the arm of a split is chosen: the same for all runs of a person. */
+  armOf: (stepId: string) => Promise<string>;
   /** What an address was sent that only a browser has said to be the person's; null where a server has. */
   mailedUnconfirmed: (email: string) => Promise<Mailed | null>;
   /** How many emails the recipient was to get in 24 hours of runs that no server started, and how many they may. */
@@ -130,6 +134,7 @@ export const OUTCOMES = [
   'converted',
   'unsubscribed',
   'held_out',
+  'merged',
   'expired',
   'erased',
   'archived',

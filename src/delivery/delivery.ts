@@ -23,7 +23,7 @@ export type { Fact };
 export type { Found as SentTo, Trace } from './feedback_queries.ts';
 export { giveBackLost } from './give_back.ts';
 export { releasePaused } from './halt_queries.ts';
-export { cancelQueued, goOnSending, haltSends } from './halts.ts';
+export { cancelQueued, cancelSends, goOnSending, haltSends } from './halts.ts';
 export { getBegunAt } from './hand_off_queries.ts';
 export {
   countMailed,

@@ -30,6 +30,20 @@ export const cancelQueued = async (
   return ended.length;
 };
 
+/** Why single emails of automations are cancelled: their run ended as merged, or another run of the person sends it. */
+export type Repeated = 'run_merged' | 'sent_by_other_run';
+
+/** Cancels those of some emails that are queued. A hand-off that is under way goes on. */
+export const cancelSends = async (
+  scope: Scope,
+  sendIds: readonly string[],
+  stop: Repeated,
+): Promise<void> => {
+  if (sendIds.length === 0) return;
+  const ended = await stopSends(scope, { stop, sendIds: sql.array([...sendIds], 'uuid') });
+  await observeEnded(scope, ended);
+};
+
 /** Ends those of some leased sends whose automation is archived or deleted; answers which. */
 export const cancelHalted = async (
   scope: Scope,

@@ -37,7 +37,8 @@ export const Send = z
           '`frequency_cap`, `unconfirmed_budget`, `ramp`, `automation_paused`, or the failure after which it is ' +
           'tried again. Of one that is `unknown` `restored`, where a backup was restored since it was queued. ' +
           'Of one that is `cancelled` `frequency_cap`, `unconfirmed_address`, `recipient_cap`, ' +
-          '`automation_archived`, `automation_deleted` or `provider_deleted`, where that blocked its hand-off.',
+          '`automation_archived`, `automation_deleted` or `provider_deleted`, where that blocked its hand-off, or ' +
+          '`run_merged` or `sent_by_other_run`, where a merge gave its person another run that sends it.',
       }),
     status_fix: z.string().nullable().meta({
       description:

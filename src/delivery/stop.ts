@@ -11,6 +11,8 @@ type Stop =
   | 'expired'
   | 'failed_render'
   | 'provider_deleted'
+  | 'run_merged'
+  | 'sent_by_other_run'
   | 'unconfirmed_address';
 type Stopped = {
   /** One id, or an array of ids. */

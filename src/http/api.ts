@@ -6,13 +6,14 @@ import type { RouterContext } from '@koa/router';
 import Koa from 'koa';
 import type { Middleware } from 'koa';
 import type { Deps } from '../base/deps.ts';
+import { toOrigin } from '../base/origin.ts';
 import { Refusal } from '../base/refusal.ts';
 import { holdContinue, refuseCodings } from './body.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
 import { answerBrokenRequests } from './broken_requests.ts';
 import { Connections } from './connections.ts';
 import type * as doorsOfApi from './doors.ts';
-import { addressReader, readClientAddress } from './client_address.ts';
+import { originReader, readClientAddress } from './client_address.ts';
 import { answerErrors } from './errors.ts';
 import { mountHealth } from './health.ts';
 import type { Readiness } from './health.ts';
@@ -133,20 +134,19 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
   server.on('connection', (socket) => {
     connections.open(socket);
     owed.watch(socket);
-    const from = socket.remoteAddress ?? '';
     connecting.begin(
-      from,
+      toOrigin(socket.remoteAddress ?? ''),
       () => socket.resume(),
       () => socket.pause(),
     );
   });
   answerBrokenRequests(server, owed);
   const asking = new FairTurns(REQUESTS_PER_TURN);
-  const addressOf = addressReader(deps);
+  const originOf = originReader(deps);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     if (!owed.take(request, response)) return;
     connections.serve(request, response);
-    asking.begin(addressOf(request), () => void handle(request, response));
+    asking.begin(originOf(request), () => void handle(request, response));
   };
   server.on('request', serve).on('checkExpectation', serve);
   server.on('checkContinue', (request, response) => {

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
 import type { Deps } from '../base/deps.ts';
 import { findForwardedAddress, isAddressShared } from '../base/forwarded.ts';
+import { toOrigin } from '../base/origin.ts';
 
 /** Load balancers request these paths themselves, so no proxy forwards them. */
 const PROBES = new Set(['/healthz', '/readyz', '/metrics']);
@@ -33,11 +34,11 @@ export const readClientAddress = ({ config, log }: Pick<Deps, 'config' | 'log'>)
   };
 };
 
-/** Returns what reads the same address of a request before it is handled. */
-export const addressReader =
+/** Returns what reads the origin of a request (base/origin.ts), by the same address, before it is handled. */
+export const originReader =
   ({ config }: Pick<Deps, 'config'>) =>
   (request: IncomingMessage): string =>
-    forwardedOf(request, config.trustedProxies) ?? request.socket.remoteAddress ?? '';
+    toOrigin(forwardedOf(request, config.trustedProxies) ?? request.socket.remoteAddress ?? '');
 
 /** Returns what an operator has to set behind https, and what happens until then; or null. */
 export const findProxyWarning = (config: Deps['config']): string | null =>

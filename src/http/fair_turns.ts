@@ -1,4 +1,4 @@
-/** Begins work in the turns of the event loop: so much in each, and each address in its order as often as others. */
+/** Begins work in the turns of the event loop: so much in each, and each origin in its order as often as others. */
 export class FairTurns {
   readonly #perTurn: number;
   /** What waits, by address; the address whose turn is next stands first. */

@@ -107,7 +107,7 @@ export const sections: readonly Section[] = [
     tag: 'Profiles',
     about: 'Who is who, what is known of a person, and their timeline.',
     routes: [
-      ...profileRoutes(automations.wakeLinked, automations.listInProgress),
+      ...profileRoutes(automations.followLink, automations.listInProgress),
       ...personRoutes({
         sections: [
           segments.memberSection,
@@ -178,7 +178,7 @@ export const sections: readonly Section[] = [
     tag: 'Segment-compatible',
     about:
       "For Segment's and RudderStack's own libraries, with another host: their calls, translated into ours.",
-    routes: doorRoutes(automations.wakeLinked),
+    routes: doorRoutes(automations.followLink),
     limits: doorLimits,
   },
 ];

@@ -154,7 +154,8 @@ const undoRoutes = (onLinked: OnLinked, listRuns: ListRuns) => [
     summary: 'Undo a link: both people become what they would be without it.',
     description:
       'That includes what arrived meanwhile, and the link of a browser that this one had replaced: it is active ' +
-      'again. Undoing twice answers the same.',
+      'again. Runs that ended as `merged` continue where they were. Email that was sent stays sent. The log of a run ' +
+      'says what could not be restored (`not_restored`). Undoing twice answers the same.',
     params: LinkParams,
     body: NothingNeeded,
     isBodyOptional: true,

@@ -77,17 +77,27 @@ const linkReason = ({ profile_id, anonymous_profile_id }: LinkRow, replaced: Lin
   return (id: string): ChangeReason => (id === lostBy && id !== profile_id ? UNDO : link);
 };
 
-/** Runs in the transaction of a link, for the profile that gained an identity. */
-export type AfterLink = (scope: Scope, profileId: string) => Promise<void>;
+/** An anonymous identity that a link or an undo gave to another profile. */
+export type MovedIdentity = {
+  anonymousId: string;
+  /** The profile that it has without links. */
+  ownProfileId: string;
+  /** The profile that it belongs to now, and the one that it belonged to before. */
+  joined: string;
+  left: string;
+};
+
+/** Runs in the transaction of a link or an undo. */
+export type AfterLink = (scope: Scope, moved: MovedIdentity) => Promise<void>;
 
 /** The same for modules above this one, which answer with jobs to wake after the commit. */
-export type OnLinked = (scope: Scope, profileId: string) => Promise<readonly Hint[]>;
+export type OnLinked = (scope: Scope, moved: MovedIdentity) => Promise<readonly Hint[]>;
 
 /** Gathers the jobs to wake while links are made. */
 export const gather = (onLinked: OnLinked | undefined) => {
   const hints: Hint[] = [];
-  const afterLink: AfterLink = async (scope, profileId) => {
-    hints.push(...((await onLinked?.(scope, profileId)) ?? []));
+  const afterLink: AfterLink = async (scope, moved) => {
+    hints.push(...((await onLinked?.(scope, moved)) ?? []));
   };
   return { hints, afterLink };
 };
@@ -115,7 +125,12 @@ export const makeLink = async (
     const { link, replaced } = made;
     const reasonOf = linkReason(link, replaced);
     await refoldAll(scope, { links: [link, replaced], into: link.profile_id, reasonOf });
-    await afterLink?.(scope, link.profile_id);
+    await afterLink?.(scope, {
+      anonymousId: link.anonymous_id,
+      ownProfileId: link.anonymous_profile_id,
+      joined: link.profile_id,
+      left: replaced?.profile_id ?? link.anonymous_profile_id,
+    });
   }
   return made;
 };
@@ -136,7 +151,12 @@ export const unlinkPeople = async (
   if (link && isUndone) {
     const into = restored?.profile_id ?? null;
     await refoldAll(scope, { links: [link, restored], into, reasonOf: () => UNDO });
-    if (restored) await afterLink?.(scope, restored.profile_id);
+    await afterLink?.(scope, {
+      anonymousId: link.anonymous_id,
+      ownProfileId: link.anonymous_profile_id,
+      joined: restored?.profile_id ?? link.anonymous_profile_id,
+      left: link.profile_id,
+    });
   }
   return link;
 };

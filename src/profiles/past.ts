@@ -136,6 +136,15 @@ export class PastPeople {
       );
   }
 
+  /** When some identities joined a person or left one: with each link, and with each undo. */
+  listRelinkTimes(identityIds: readonly string[]): Date[] {
+    return identityIds
+      .flatMap((id) => this.#linksOf.get(id) ?? [])
+      .flatMap(({ created_at, undone_at }) =>
+        undone_at === null ? [created_at] : [created_at, undone_at],
+      );
+  }
+
   /** Whoever an identity was at a moment; null when they are gone. */
   at(identityId: string, at: Date): PastPerson | null {
     const active = this.#linkAt(identityId, at);

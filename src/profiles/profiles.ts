@@ -17,7 +17,7 @@ export { countErased } from './erase_queries.ts';
 export { alias, identify } from './identify.ts';
 export { labelIdentities, labelProfiles } from './labels.ts';
 export { linkPeople, unlinkPeople } from './link.ts';
-export type { OnLinked } from './link.ts';
+export type { OnLinked, MovedIdentity } from './link.ts';
 export { findForEmail, isOfBrowser, readForEmail, traitsForEmail } from './for_email.ts';
 export type { Addressee, Asserted, ForEmail } from './for_email.ts';
 export { listMembers } from './members.ts';
@@ -43,6 +43,9 @@ export { findProfile as findRow, listRows };
 
 /** The identities of some identifiers, as far as there are any. */
 export const listIdentities = identity.listByValues;
+
+/** Locks every identity of a profile until the transaction ends. */
+export const lockPerson = identity.holdPerson;
 
 /** Which of the rows have an address that is on the suppression list now. */
 const listSuppressed = async (scope: Scope, rows: readonly ProfileRow[]): Promise<Set<string>> => {

@@ -70,11 +70,13 @@ export const UndoPreview = z
           automation_id: z.uuid(),
           automation: z.string(),
           goes_on_for: z.enum(['stays', 'leaves']),
-          status: z.enum(['active', 'paused']),
+          status: z.enum(['active', 'paused', 'merged']),
           started_at: z.iso.datetime(),
         }),
       )
-      .meta({ description: `Runs that go on, the newest ${UNDO_RUNS_MAX}, and for whom.` }),
+      .meta({
+        description: `Runs that go on, the newest ${UNDO_RUNS_MAX}. A \`merged\` run does unless an older run remains.`,
+      }),
     suppressions: z
       .array(z.strictObject({ email: z.string(), reasons: z.array(z.string()) }))
       .meta({ description: 'Addresses of either side that stay as they are: left alone.' }),
@@ -89,7 +91,7 @@ type Side = z.output<typeof Side>;
 type Member = identity.Member;
 type Folded = ReadonlyMap<string, Told>;
 
-/** The runs of some identities that have not ended, which a room above this one knows. */
+/** The runs of some identities that have not ended or that an undo may restore, from a module above this one. */
 export type ListRuns = (
   scope: Scope,
   identityIds: readonly string[],
@@ -100,7 +102,7 @@ export type ListRuns = (
     automation_id: string;
     automation_name: string;
     identity_id: string;
-    status: 'active' | 'paused';
+    status: 'active' | 'paused' | 'merged';
     started_at: Date;
   }[]
 >;

@@ -123,6 +123,9 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
     ...work.commands.map(({ project_id, automation_id }) =>
       automations.commandHint(project_id, automation_id),
     ),
+    ...work.merges.map(({ project_id, profile_id }) =>
+      automations.mergeHint(project_id, profile_id),
+    ),
     ...work.queuedSends.map(({ project_id, provider_id }) =>
       delivery.sendHint(project_id, provider_id),
     ),

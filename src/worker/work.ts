@@ -15,6 +15,8 @@ export type Work = {
   segmentEntries: string[];
   /** Starts of everybody in a segment that are not done; a paused automation has all the time. */
   segmentStarts: { project_id: string; start_id: string }[];
+  /** People whose runs are to be compared after a link or an undo. */
+  merges: { project_id: string; profile_id: string }[];
   /** Commands on automations that are not done. */
   commands: { project_id: string; automation_id: string }[];
   /** Projects with sends that nobody may hand over any more. */
@@ -144,6 +146,10 @@ const DELIVERIES = `
   )
   limit $2`;
 
+const MERGES = `
+  select project_id, profile_id from automations.pending_merges
+  where noted_at < now() - make_interval(secs => $1) order by noted_at limit $2`;
+
 /** Alerts are rare, and announced by the sweep alone: the code that changes their state need not know about it. */
 const ALERTS = `
   select project_id from alerts.announcements where $1 >= 0 group by project_id limit $2`;
@@ -177,6 +183,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     select project_id, automation_id from automations.commands
     where requested_at < now() - make_interval(secs => $1)
     order by requested_at limit $2`);
+  const merges = await ask<Work['merges'][number]>(MERGES);
   const erasures = await ask<{ project_id: string; erasure_id: string }>(`
     select project_id, erasure_id from profiles.erasures
     where status = 'pending' and requested_at < now() - make_interval(secs => $1)
@@ -193,6 +200,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     segmentEntries: toIds(segmentEntries),
     segmentStarts,
     commands,
+    merges,
     erasures,
     ended: toIds(ended),
     expired: toIds(expired),

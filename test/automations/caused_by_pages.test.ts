@@ -1,7 +1,9 @@
 // What a web page causes besides email, by an event or an identify with the publishable key. The guide "Security model"
 // names each of these effects.
 import { beforeEach, expect, test } from 'vitest';
+import * as automations from '../../src/automations/automations.ts';
 import { identify } from '../../src/profiles/identify.ts';
+import * as profiles from '../../src/profiles/profiles.ts';
 import { timeIn } from '../delivery/limited.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { ordered } from '../segments/recount.ts';
@@ -121,6 +123,47 @@ test('attack: a page uses up the one entry of a person, and the event of the ser
 test('a trigger that requires a server keeps the one entry of a person for its event', async () => {
   expect(await runsOf({ re_entry: 'once' }, 'server')).toEqual(['server']);
 });
+
+test.each([
+  [undefined, ['active', 'merged']],
+  ['server', ['active']],
+] as const)(
+  'attack: a page links a device that has an older run, and the run of the person ends: trigger source %s',
+  async (source, stands) => {
+    await world.live({
+      trigger: { kind: 'event', event: 'trial_started', ...(source ? { source } : {}) },
+      settings: { re_entry: 'once' },
+      entry: 'wait',
+      steps: { wait: { kind: 'delay', duration: 'P1D', next: null } },
+    });
+    const byPage = { external_id: null, anonymous_id: 'page', source: 'browser' as const };
+    const started = { name: 'trial_started', properties: '{}' };
+    await world.flush(newEvent({ ...started, ...byPage, key_kind: 'publishable' }));
+    await workOn(database, world.projectId);
+    await happen('server', 'trial_started');
+    await identify(
+      database.deps,
+      { projectId: world.projectId, kind: 'publishable' },
+      { external_id: 'ann', anonymous_id: 'page' },
+      { onLinked: automations.followLink },
+    );
+    await world.work();
+    const read = async () =>
+      (await world.select('run_id, coalesce(outcome, status) as stand', 'automations.runs'))
+        .toSorted((a, b) => (a.run_id < b.run_id ? -1 : 1))
+        .map(({ stand }) => stand as string);
+    expect(await read()).toEqual(stands);
+    // A person of the project takes it back.
+    const [{ link_id }] = await world.select('link_id', 'identity.links');
+    await world.within((scope) =>
+      profiles.unlinkPeople(scope, link_id, 'console', async (inner, moved) => {
+        await automations.followLink(inner, moved);
+      }),
+    );
+    await world.work();
+    expect(await read()).toEqual(stands.map(() => 'active'));
+  },
+);
 
 const sends = async (): Promise<string[]> => {
   const { rows } = await database.owner.query<{ sent: string }>(

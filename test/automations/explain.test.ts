@@ -1,6 +1,6 @@
 // Why somebody did not get it: each cause that the product promises to name.
 import { describe, expect, test } from 'vitest';
-import { DECISIONS } from '../../src/automations/explanation.ts';
+import { DECISIONS } from '../../src/automations/decisions.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { testDatabase } from '../support/database.ts';
 import { automationsThroughApi, mailShown } from './through_api.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../src/automations/advance.ts';
 import { startRuns } from '../../src/automations/automations.ts';
 import { getAutomation } from '../../src/automations/queries.ts';
-import { listDueRuns } from '../../src/automations/run_queries.ts';
+import { listDueRuns } from '../../src/automations/due_queries.ts';
 import {
   START_DUE_RUNS_MAX,
   startNextPeople,

@@ -8,6 +8,7 @@ import { acceptEvents } from '../../src/ingest/queries.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { mergePending } from './merge_pending.ts';
 
 export const PROVIDER = newId();
 export const mail = (next: string | null = null) => ({
@@ -73,8 +74,10 @@ export const journeysOf = (database: TestDatabase, projectId = newId()) => {
       [projectId, interval],
     );
   };
+  const merge = () => mergePending(database, projectId);
   /** Walks whatever is due until nothing is. */
   const settle = async () => {
+    await merge();
     for (let more = true; more;) more = (await advance()).isMore;
   };
   /** Takes events in, starts what they start and walks it. */
@@ -85,14 +88,13 @@ export const journeysOf = (database: TestDatabase, projectId = newId()) => {
   };
   /** Links a device to the person whom events are about. */
   const link = (anonymous_id: string) =>
-    within((scope) =>
-      profiles.linkPeople(scope, {
-        anonymous_id,
-        external_id: newEvent().external_id ?? '',
-        source: 'alias',
-        key_type: 'server',
-      }),
-    );
+    within(async (scope) => {
+      const external_id = newEvent().external_id ?? '';
+      const wish = { anonymous_id, external_id, source: 'alias', key_type: 'server' } as const;
+      return profiles.linkPeople(scope, wish, async (inner, moved) => {
+        await automations.followLink(inner, moved);
+      });
+    });
   const names = async () => (await decisions()).map(({ decision }) => decision as string);
   return {
     projectId,
@@ -104,6 +106,7 @@ export const journeysOf = (database: TestDatabase, projectId = newId()) => {
     select,
     decisions,
     pass,
+    merge,
     settle,
     tell,
     names,

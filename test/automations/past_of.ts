@@ -28,6 +28,8 @@ type Given = {
   sends?: { step_id: string; facts: string[] }[];
   sentAt?: string[];
   /** What the address was sent that only a browser has said; a server has said it if left out. */
+  sentByOther?: { runId: string; sendId: string };
+  armOf?: string;
   mailedUnconfirmed?: Mailed;
   /** Who caused the run; a server, if it is left out. */
   source?: 'server' | 'browser' | 'system' | null;
@@ -109,6 +111,8 @@ export const runOf = (definition: NewDefinition, given: Given = {}) => {
         holds: ({ kind }) => Promise.resolve((given.holding ?? []).includes(kind)),
         call: () => Promise.resolve(done.call),
         sends: () => Promise.resolve(given.sends ?? []),
+        sentByOther: () => Promise.resolve(given.sentByOther ?? null),
+        armOf: () => Promise.resolve(given.armOf ?? person?.profileId ?? ''),
         ofRecipient: () => Promise.resolve(given.ofRecipient ?? { sent: 0, max: 3 }),
         mailedUnconfirmed: () => Promise.resolve(given.mailedUnconfirmed ?? null),
         sentSince: (since) =>

@@ -22,6 +22,7 @@ import { NEVER } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
 import { refreshSegments } from '../support/refresh_segments.ts';
+import { mergePending } from './merge_pending.ts';
 import { vault } from './with_endpoint.ts';
 
 /** Something that happens to somebody at a moment. */
@@ -78,6 +79,7 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
     return rows.length > 0;
   };
   const settle = async (): Promise<void> => {
+    await mergePending(database, projectId);
     do while ((await within(automations.advance)).isMore);
     while (await takeAll());
   };
@@ -111,8 +113,8 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
     }
   };
 
-  const wakeLinked = async (scope: Scope, profileId: string): Promise<void> => {
-    await automations.wakeLinked(scope, profileId);
+  const followLink = async (scope: Scope, moved: profiles.MovedIdentity): Promise<void> => {
+    await automations.followLink(scope, moved);
   };
   const findLink = async (device: string): Promise<string | undefined> => {
     const { rows } = await owner.query<{ link_id: string }>(
@@ -152,13 +154,13 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
       case 'link': {
         const { who: external_id, device: anonymous_id, by: key_type = 'server' } = one;
         const wish = { external_id, anonymous_id, source: 'identify', key_type } as const;
-        await within((scope) => profiles.linkPeople(scope, wish, wakeLinked));
+        await within((scope) => profiles.linkPeople(scope, wish, followLink));
         return;
       }
       case 'unlink': {
         const linkId = await findLink(one.device);
         if (linkId)
-          await within((scope) => profiles.unlinkPeople(scope, linkId, 'console', wakeLinked));
+          await within((scope) => profiles.unlinkPeople(scope, linkId, 'console', followLink));
         return;
       }
       case 'unsubscribe':

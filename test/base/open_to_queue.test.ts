@@ -74,6 +74,10 @@ test('only ids, times, states and priorities of these tables are open to the que
       columns: ['endpoint_id', 'paused_until', 'project_id', 'status'],
     },
     {
+      name: 'automations.pending_merges',
+      columns: ['noted_at', 'profile_id', 'project_id'],
+    },
+    {
       name: 'automations.runs',
       columns: ['goes_first', 'project_id', 'source', 'status', 'wake_at'],
     },

@@ -59,7 +59,7 @@ beforeAll(async () => {
   const { event_ids } = await accept(world.deps, caller, { events });
   for (const [at, one] of told.entries()) one.event_id = event_ids[at] ?? null;
   await world.sink.waitFor(1);
-  await alias(world.deps, caller, ann, automations.wakeLinked);
+  await alias(world.deps, caller, ann, automations.followLink);
   await until('idle', async () => (await findUnfinished(world.owner)).length === 0);
   await worker.stop();
   told.push({ ...asked('page_viewed', { external_id: ann.external_id }, 'bad'), fate: 'refused' });

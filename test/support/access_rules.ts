@@ -140,7 +140,7 @@ export const accessRules: Rule[] = [
     ],
   },
   {
-    name: 'the queue role may only read ids, states, priorities, counts and times of tenants',
+    name: 'the queue role may only read ids, states, causes, turns, priorities, counts and times of tenants',
     query: `
       select format('%s may %s %s', :queue, lower(privilege_type), t.name)
       from every_table as t cross join aclexplode(t.relacl)
@@ -156,7 +156,9 @@ export const accessRules: Rule[] = [
           a.attname ~ '_id$' and a.atttypid = 'uuid'::regtype
           or a.attname ~ '_(at|until)$' and a.atttypid = 'timestamptz'::regtype
           or a.attname ~ '_entry$' and a.atttypid = 'bigint'::regtype
-          or a.attname in ('status', 'kind', 'priority', 'lease_owner', 'probed_by', 'ramp_day')
+          or a.attname in (
+            'status', 'kind', 'priority', 'source', 'goes_first', 'lease_owner', 'probed_by', 'ramp_day'
+          )
         )
       )`,
     examples: [

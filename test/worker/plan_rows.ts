@@ -127,6 +127,12 @@ export const FILL: readonly string[] = [
     20_000,
   ),
   insert(
+    'automations.pending_merges',
+    'project_id, profile_id, walked_to, is_undo, noted_at',
+    `${project}, ${of('p', 's')}, ${of('p', '1')}, false, now()`,
+    10_000,
+  ),
+  insert(
     'automations.run_log',
     'project_id, run_id, entry, step_id, decision, decided_at',
     `${project}, ${oldOf('p', 's')}, 1, 'a', 'sent', '2022-01-01'`,

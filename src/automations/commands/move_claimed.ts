@@ -1,7 +1,7 @@
 import type { Scope } from '../../base/db.ts';
 import { readDefinitions } from '../definitions.ts';
 import { readClock } from '../run_queries.ts';
-import type { DueRun } from '../run_queries.ts';
+import type { DueRun } from '../due_queries.ts';
 import { commonSteps } from './common_steps.ts';
 import { moveRuns } from './run_queries.ts';
 

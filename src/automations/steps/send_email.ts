@@ -95,6 +95,11 @@ export const sendEmail: Take<'send_email'> = async (walk, step) => {
   if (run.entries > 0 && (await reader.sends()).some(({ step_id }) => step_id === stepId))
     return { kind: 'goes_on', next, decision: 'sent_before' };
   if (person.email === null) return skip(walk, step, NO_ADDRESS);
+  const other = await reader.sentByOther(stepId, person.email);
+  if (other !== null) {
+    const detail = { other_run_id: other.runId, about_send_id: other.sendId };
+    return { kind: 'goes_on', next, decision: 'sent_by_other_run', detail };
+  }
   const obstacle = await findObstacle(walk, step);
   if (obstacle !== null) return obstacle;
   if (mayBeBrowserTriggered(walk)) {

@@ -8,12 +8,16 @@ const placeOf = (...parts: string[]): number =>
   createHash('sha256').update(parts.join(' ')).digest().readUIntBE(0, HASH_BYTES) /
   2 ** (8 * HASH_BYTES);
 
-/** Sends people different ways, by weight: one person always the same way, whenever and however often they come. */
-export const split: Take<'split'> = ({ run, stepId, person }, { ways }) => {
+/**
+ * Sends people different ways, by weight: one person always the same way, whenever and however often they are enrolled,
+ * also after a merge.
+ */
+export const split: Take<'split'> = async ({ run, stepId, reader }, { ways }) => {
+  const profileId = await reader.armOf(stepId);
   const total = ways.reduce((sum, { weight }) => sum + weight, 0);
-  let rest = placeOf(run.automation_id, stepId, person.profileId) * total;
+  let rest = placeOf(run.automation_id, stepId, profileId) * total;
   const way = ways.find(({ weight }) => (rest -= weight) < 0) ?? ways.at(-1);
-  const detail = { way: way?.name ?? '' };
+  const detail = { way: way?.name ?? '', profile_id: profileId };
   if (way?.is_holdout) return { kind: 'leaves', outcome: 'held_out', decision: 'held_out', detail };
   return { kind: 'goes_on', next: way?.next ?? null, decision: 'split', detail };
 };

@@ -31,7 +31,8 @@ const Runs = ({ projectId, preview: { runs, link } }: Props) => {
         Runs that go on
       </Title>
       <Text size="sm" c="dimmed" mb="xs">
-        A run stays with the identity that it was started for.
+        A run stays with the identity that it was started for. A run that ended as merged continues,
+        unless an older run of its person remains.
       </Text>
       <Stack component="ul" gap="xs" m={0} p={0} style={{ listStyle: 'none' }}>
         {runs.map((run) => (
@@ -48,6 +49,7 @@ const Runs = ({ projectId, preview: { runs, link } }: Props) => {
               for {names[run.goes_on_for]}
             </Text>
             {run.status === 'paused' && <Status word="Paused" color="gray" />}
+            {run.status === 'merged' && <Status word="Ended as merged" color="gray" />}
             <Text size="sm" c="dimmed" component="span">
               since <When at={run.started_at} />
             </Text>

@@ -1,0 +1,36 @@
+import type { Scope } from '../../base/db.ts';
+import type { Hint } from '../../base/hints.ts';
+import * as profiles from '../../profiles/profiles.ts';
+import { advanceHint } from '../advance.ts';
+import { wakeWaiting } from '../wait_queries.ts';
+import { hasRuns, insertPending } from './pending_queries.ts';
+
+/** Wakes a worker to compare the runs of a person after a link or an undo. */
+export const mergeHint = (projectId: string, profileId: string): Hint => ({
+  task: 'automations/merge_runs',
+  payload: { project_id: projectId, profile_id: profileId },
+});
+
+/**
+ * Follows an identity that joined a person, or left one, in the transaction of the link or the undo. Wakes the runs of
+ * the person that wait for anything: what the identity did since they began counts for them now. Has the runs compared
+ * by a job, where the identity was ever enrolled. Until then they wait, so that no email overtakes the comparison.
+ */
+export const followLink = async (
+  scope: Scope,
+  { anonymousId, ownProfileId, joined, left }: profiles.MovedIdentity,
+): Promise<Hint[]> => {
+  const members = await profiles.listMembers(scope, [joined]);
+  const moved = members.find(({ kind, value }) => kind === 'anonymous' && value === anonymousId);
+  const hints: Hint[] = [];
+  if (moved && (await hasRuns(scope, moved.identity_id))) {
+    const isUndo = left !== ownProfileId;
+    const concerned = isUndo ? [joined, left] : [joined];
+    await insertPending(scope, concerned, { isUndo });
+    hints.push(...concerned.map((profileId) => mergeHint(scope.projectId, profileId)));
+  }
+  if (joined === ownProfileId) return hints;
+  const identityIds = members.map(({ identity_id }) => identity_id);
+  const woken = await wakeWaiting(scope, identityIds);
+  return woken.length > 0 ? [...hints, advanceHint(scope.projectId)] : hints;
+};
