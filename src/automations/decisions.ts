@@ -1,4 +1,4 @@
-/** What can be decided about a person, and what it means. Those that stop what follows are told apart. */
+/** The decisions about a person and their meanings. `stops` marks those after which nothing follows. */
 export const DECISIONS = {
   automation_draft: {
     stops: true,

@@ -63,14 +63,14 @@ const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
     providerId: step.provider_id,
     templateId: step.template_id,
     templateVersion: step.template_version,
-    // A run that nobody's event started is named in its place: there is no such event to be shown.
+    // A run that no event started has its own id in place of the event's.
     eventId: run.trigger_event_id ?? run.run_id,
     eventOccurredAt: run.trigger_event_at ?? run.started_at,
     recipient: run.test_recipient ?? to,
     category: settings.category,
     onUnknown: settings.on_unknown,
     expiresAfterSeconds: expiresAfterSeconds(live),
-    // Somebody has chosen whom a test goes to.
+    // A test goes to the address that a person chose for it.
     limits: run.is_test ? null : limits,
     isTest: run.is_test,
     traceparent: run.traceparent,
@@ -81,7 +81,7 @@ const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
   return { sendId, status };
 };
 
-/** The call of a step, made or asked for again; nobody makes it before the commit. */
+/** The call of a step, made or requested again. No lane makes it before the commit. */
 const askCall = async (live: Live, stepId: string, endpointId: string) => {
   const { scope, run, now, calledAt } = live;
   const { expires_after: duration, timezone } = run.definition.settings;
@@ -109,7 +109,7 @@ const toSkip = (
   isBrowserTriggered: run.source !== 'server',
 });
 
-/** A test mails the address that was chosen for it, also of somebody who has none. */
+/** A test sends to the address that was chosen for it, also where the person has none. */
 const asTried = (run: WalkedRun, person: PersonView | null): PersonView | null =>
   person && { ...person, email: person.email ?? run.test_recipient };
 
@@ -172,7 +172,7 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
     },
     changeTraits: async ({ traits, setAt, authority, anonymousId }) => {
       const { identity_id: identityId, is_test } = run;
-      // A test tells nobody's profile anything.
+      // A test changes no profile.
       if (is_test) return true;
       const change = { identityId, traits, setAt, authority, anonymousId };
       await noteCause(live);

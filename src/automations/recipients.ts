@@ -80,7 +80,7 @@ const listEmails = async (scope: Scope, sending: readonly Ahead[]): Promise<stri
 };
 
 /**
- * Locks the people whom some runs may change and the addresses that they may send to before they wait again, in the
+ * Locks the people that some runs may change and the addresses that they may send to before they wait again, in the
  * order of all locks. The walk itself takes one run after the other as they are due, which may be the reverse of what
  * another worker does.
  */

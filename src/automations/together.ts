@@ -17,7 +17,7 @@ const toView = (row: profiles.ProfileRow): PersonView => ({
 
 /**
  * What runs that are walked in one transaction ask about people and events, asked for all of them at once: a
- * thousand runs are a few statements. Whoever is changed is asked about again.
+ * thousand runs are a few statements. A person who was changed is read again.
  */
 export class Together {
   readonly #scope: Scope;
@@ -44,7 +44,7 @@ export class Together {
     return new Together(scope, runs, new Map(rows.map((row) => [row.profile_id, toView(row)])));
   }
 
-  /** Null when there is nobody any more. */
+  /** Returns null where the person is gone. */
   async findPerson(profileId: string): Promise<PersonView | null> {
     if (!this.#changed.has(profileId)) return this.#people.get(profileId) ?? null;
     const row = await profiles.findRow(this.#scope, profileId);
@@ -54,17 +54,17 @@ export class Together {
     return toView(row);
   }
 
-  /** Somebody was changed since they were read. */
+  /** Notes that a person was changed since they were read. */
   forget(profileId: string): void {
     this.#changed.add(profileId);
   }
 
-  /** A server, or the automation itself, has said somebody's address. */
+  /** Notes that a server, or the automation itself, asserted the address of a person. */
   confirm(profileId: string): void {
     this.#confirmed.add(profileId);
   }
 
-  /** Whether a server has said somebody's address, and not only a browser: what a server said stays said. */
+  /** Whether a server asserted the address of a person, and not only a browser. That never changes back. */
   async isConfirmed(profileId: string): Promise<boolean> {
     const before = await (this.#confirmedBefore ??= profiles.listConfirmed(this.#scope, [
       ...this.#people.values(),

@@ -5,7 +5,7 @@ import { readCounted } from './ready.ts';
 import type { Condition } from './schema.ts';
 
 /**
- * Whether a condition holds for somebody as they are, in the language of segments and by its compiler. What no
+ * Whether a condition holds for a person as they are, in the language of segments and by its compiler. What no
  * segment has counted is read from the timeline of this one person.
  */
 export const holdsFor = async (

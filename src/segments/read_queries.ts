@@ -107,7 +107,7 @@ export const findFirstEntry = (
     limit 1
   `);
 
-/** The last time that somebody did, whatever the cause. */
+/** Returns the last entry of that kind, whatever its cause. */
 export const findLastEntry = ({ tx, projectId }: Scope, { segmentId, profileId, change }: Sought) =>
   tx.maybeOne(sql.type(Told)`
     select ${toldColumns} from segments.history

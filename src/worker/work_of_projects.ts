@@ -2,8 +2,8 @@
 // many seconds the work may wait, $2 how many rows each look reads.
 
 /**
- * Projects with flushes that wait for too long. From project to project: of each only the flush whose turn is next
- * is looked at, so that one project with very much work hides nobody else's.
+ * Projects with flushes that wait for too long. From project to project: it reads only the flush of each whose turn is
+ * next, so that one project with very much work hides that of no other.
  */
 export const PENDING = `
 with recursive next as (
@@ -18,7 +18,7 @@ with recursive next as (
     where retry_at is null and project_id > next.project_id order by project_id, flush_id limit 1
   ) as found
 ),
--- Postponed: nobody hints at it but we. Only when there is more than we look at, also from project to project.
+-- Postponed: only the sweeper hints at it. Where there is more than one look reads, also from project to project.
 again as materialized (
   select project_id from ingest.pending where retry_at <= now() order by retry_at limit $2
 ), next_again as (

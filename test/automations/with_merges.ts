@@ -37,7 +37,7 @@ export const withMerges = (database: TestDatabase) => {
     isDevice(who)
       ? { external_id: null, anonymous_id: who }
       : { external_id: who, anonymous_id: null };
-  /** Makes somebody known, with an address. */
+  /** Makes a person known, with an address. */
   const know = async (who: string, email = `${who.toLowerCase()}@example.com`) => {
     await journeys.tell(newEvent({ ...by(who), name: 'seen' }));
     await within(async (scope) => {

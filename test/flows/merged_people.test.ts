@@ -144,7 +144,7 @@ const beginStory = async () => {
         detail.reason === undefined ? decision : `${decision} ${detail.reason}`,
       );
     }
-    throw new Error(`nobody has run ${runId}`);
+    throw new Error(`no person has run ${runId}`);
   };
   const visitorHas = (email: string) =>
     inProject(world.deps, world.project.project_id, async (scope) => {
@@ -282,7 +282,7 @@ describe.concurrent('two identities of one person', { timeout: TEST_TIMEOUT_MS }
     const [older] = await stands(WAITS_ON, 'merged');
     await undo(linkId);
     await stands(WAITS_ON, WAITS_ON);
-    await until('the undo is told', async () =>
+    await until('the explanation shows the undo', async () =>
       (await explained(older.id)).includes('not_restored email_left_out') ? true : null,
     );
     await tell('customer', 'second');
