@@ -108,11 +108,10 @@ const walkWhatGoes = async (scope: Scope, runs: readonly DueRun[], held: Held): 
   return done;
 };
 
-/** Returns runs in the order in which they take turns. */
+/** Returns claimed runs in the order in which they take turns. */
 const inOrderOf = (due: readonly Due[], claimed: readonly DueRun[]): DueRun[] => {
-  const places = new Map(due.map(({ run_id }, place) => [run_id, place]));
-  const placeOf = ({ run_id }: DueRun): number => places.get(run_id) ?? due.length;
-  return claimed.toSorted((one, other) => placeOf(one) - placeOf(other));
+  const byId = new Map(claimed.map((run) => [run.run_id, run]));
+  return due.flatMap(({ run_id }) => byId.get(run_id) ?? []);
 };
 
 const isFrozen = ({ automation_status, is_test }: DueRun): boolean =>

@@ -1,4 +1,4 @@
-import { normaliseEmail } from '../base/email_address.ts';
+import { isSameEmail } from '../base/email_address.ts';
 import { decideMerges } from './merges/decide.ts';
 import type { Candidate, Merge } from './merges/decide.ts';
 import { MERGED } from './merges/rule.ts';
@@ -64,8 +64,8 @@ const restore = async (virtual: Virtual, { intoRunId }: Merge, past: Past): Prom
   const email = (await past.family.viewAt(virtual.run, at))?.email ?? null;
   const other = past.runs.find(({ run }) => run.run_id === intoRunId);
   for (const { stepId, sendId, to, isTaken, at: sentAt } of other?.sent ?? []) {
-    const isTheirs = email !== null && normaliseEmail(to) === normaliseEmail(email);
-    if (!isTaken || sentAt < merged.at || !isTheirs || isNotRestored(virtual, sendId)) continue;
+    if (!isTaken || sentAt < merged.at || !isSameEmail(to, email)) continue;
+    if (isNotRestored(virtual, sendId)) continue;
     const about = { reason: 'email_sent', about_send_id: sendId, other_run_id: intoRunId };
     addDecision(virtual, at, { stepId, decision: 'not_restored', detail: about });
   }

@@ -1,4 +1,4 @@
-import { normaliseEmail } from '../base/email_address.ts';
+import { isSameEmail } from '../base/email_address.ts';
 import { areExclusive, isOlder } from './merges/rule.ts';
 import type { OtherRun } from './merges/rule.ts';
 import type { Past, Virtual } from './virtual.ts';
@@ -45,7 +45,7 @@ export const findSent = (
       .filter(({ run }) => run.run_id === intoRunId)
       .flatMap(taken)
       .filter((one) => one.at >= from && one.at <= until)
-      .filter((one) => normaliseEmail(one.to) === normaliseEmail(to)),
+      .filter((one) => isSameEmail(one.to, to)),
   );
   const [found] = [...others.flatMap(taken), ...instead];
   return found ? { runId: found.runId, sendId: found.sendId } : null;

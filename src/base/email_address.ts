@@ -32,6 +32,10 @@ const isAddress = (text: string): boolean =>
 /** The form in which addresses are compared: lower case throughout. */
 export const normaliseEmail = (email: string): string => trimAndEncode(email).toLowerCase();
 
+/** Whether two addresses are the same; one that is null is the same as no other. */
+export const isSameEmail = (one: string | null, other: string | null): boolean =>
+  one !== null && other !== null && normaliseEmail(one) === normaliseEmail(other);
+
 /** Providers that ignore dots in the local part; the first is the name that stands for all of them. */
 const DOTLESS = ['gmail.com', 'googlemail.com'] as const;
 const QUOTED = /^"(.*)"$/s;

@@ -14,13 +14,8 @@ export type SharedJob = Hint & { projectId: string; isBackground: boolean };
 
 const partOf = (jobs: number, part: number): number => Math.max(1, Math.floor(jobs * part));
 
-/** The parts of a worker's jobs that a job counts for. */
-const partsOf = ({ projectId, task, isBackground }: SharedJob) => ({
-  ofProject: projectId,
-  ofKind: `${projectId} ${task}`,
-  ...(isBackground ? { inBackground: 'background' } : {}),
-});
-type Part = keyof Required<ReturnType<typeof partsOf>>;
+/** A part of a worker's jobs, and how many of it may run at a time. */
+type Part = { name: string; jobsMax: number };
 
 /**
  * Gives each project, each kind of job in it, and all work in the background a share of the jobs that a worker runs
@@ -29,18 +24,17 @@ type Part = keyof Required<ReturnType<typeof partsOf>>;
  */
 export class JobShares {
   readonly #deps: Pick<Deps, 'db' | 'log'>;
-  readonly #jobsMax: Record<Part, number>;
+  readonly #projectMax: number;
+  readonly #kindMax: number;
+  readonly #backgroundMax: number;
   readonly #running = new Map<string, number>();
   readonly #left = new Map<string, SharedJob>();
 
   constructor({ db, log, config }: Pick<Deps, 'db' | 'log' | 'config'>) {
     this.#deps = { db, log };
-    const ofProject = partOf(config.workerConcurrency, PROJECT_JOBS_PART);
-    this.#jobsMax = {
-      ofProject,
-      ofKind: partOf(ofProject, KIND_PART),
-      inBackground: partOf(config.workerConcurrency, BACKGROUND_JOBS_PART),
-    };
+    this.#projectMax = partOf(config.workerConcurrency, PROJECT_JOBS_PART);
+    this.#kindMax = partOf(this.#projectMax, KIND_PART);
+    this.#backgroundMax = partOf(config.workerConcurrency, BACKGROUND_JOBS_PART);
   }
 
   /** Runs a job, or leaves it. */
@@ -65,22 +59,28 @@ export class JobShares {
     for (const one of left) await this.#hintAt(one);
   }
 
+  /** Returns the parts that a job counts for. */
+  #partsOf({ projectId, task, isBackground }: SharedJob): Part[] {
+    const background = { name: 'background', jobsMax: this.#backgroundMax };
+    return [
+      { name: projectId, jobsMax: this.#projectMax },
+      { name: `${projectId} ${task}`, jobsMax: this.#kindMax },
+      ...(isBackground ? [background] : []),
+    ];
+  }
+
   #hasRoom(shared: SharedJob): boolean {
-    return this.#eachPart(shared).every(
-      ([part, name]) => (this.#running.get(name) ?? 0) < this.#jobsMax[part],
+    return this.#partsOf(shared).every(
+      ({ name, jobsMax }) => (this.#running.get(name) ?? 0) < jobsMax,
     );
   }
 
   #count(shared: SharedJob, by: 1 | -1): void {
-    for (const [, name] of this.#eachPart(shared)) {
+    for (const { name } of this.#partsOf(shared)) {
       const count = (this.#running.get(name) ?? 0) + by;
       if (count === 0) this.#running.delete(name);
       else this.#running.set(name, count);
     }
-  }
-
-  #eachPart(shared: SharedJob): [Part, string][] {
-    return Object.entries(partsOf(shared)) as [Part, string][];
   }
 
   async #giveNext(): Promise<void> {

@@ -6,7 +6,6 @@ import type { RouterContext } from '@koa/router';
 import Koa from 'koa';
 import type { Middleware } from 'koa';
 import type { Deps } from '../base/deps.ts';
-import { toOrigin } from '../base/origin.ts';
 import { Refusal } from '../base/refusal.ts';
 import { holdContinue, refuseCodings } from './body.ts';
 import { HEADER_BYTES_MAX, HEADERS_MAX, TIMEOUTS } from './bounds.ts';
@@ -132,10 +131,10 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
   const connections = new Connections(deps.config.connectionsMax, owed, countClosed(deps));
   const connecting = new FairTurns(CONNECTIONS_PER_TURN);
   server.on('connection', (socket) => {
-    connections.open(socket);
+    const origin = connections.open(socket);
     owed.watch(socket);
     connecting.begin(
-      toOrigin(socket.remoteAddress ?? ''),
+      origin,
       () => socket.resume(),
       () => socket.pause(),
     );

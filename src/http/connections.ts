@@ -67,12 +67,14 @@ export class Connections {
     this.#onClosed = onClosed;
   }
 
-  open(socket: Socket): void {
+  /** Counts a new connection, and returns its origin. */
+  open(socket: Socket): string {
     const origin = toOrigin(socket.remoteAddress ?? '');
     this.#origins.set(socket, origin);
     this.#waiting.add(origin, socket);
     socket.once('close', () => this.#forget(socket));
     if (this.#origins.size > this.#connectionsMax) this.#closeLongest();
+    return origin;
   }
 
   /** Notes that a connection has a request. */

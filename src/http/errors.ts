@@ -36,13 +36,13 @@ export const answerErrors = (log: Logger): Middleware => {
       if (ctx.status === 404 && ctx.body == null) throw new Refusal('not_found');
     } catch (error) {
       const refusal = toRefusal(error);
+      const requestId = ctx.state['requestId'] as string;
       const { status } = refusals[refusal.reason];
       ctx.status = status;
-      ctx.body = toBody(refusal, ctx.state['requestId'] as string);
+      ctx.body = toBody(refusal, requestId);
       if (status === 401) ctx.set('WWW-Authenticate', challenges[refusal.reason] ?? 'Bearer');
       const { retryAfterSeconds } = refusal.extras;
       if (retryAfterSeconds !== undefined) ctx.set('Retry-After', String(retryAfterSeconds));
-      const requestId = ctx.state['requestId'] as string;
       if (refusal.reason === 'overloaded') overloads.add(requestId);
       else if (status >= 500) log.error({ err: error, request_id: requestId }, refusal.reason);
       await discardBody(ctx.req);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   EMAIL_CHARS_MAX,
   EmailAddress,
+  isSameEmail,
   normaliseEmail,
   readEmail,
 } from '../../src/base/email_address.ts';
@@ -109,4 +110,14 @@ test.each([
   'a@ev\til.test',
 ])('%j is no address, and none is read out of it', (text) => {
   expect(readEmail(text)).toBeNull();
+});
+
+test.each([
+  ['Ann@Shop.test', ' ann@shop.TEST', true],
+  ['ann@shop.test', 'bob@shop.test', false],
+  [null, 'ann@shop.test', false],
+  ['ann@shop.test', null, false],
+  [null, null, false],
+])('%s and %s are the same address: %s', (one, other, isSame) => {
+  expect(isSameEmail(one, other)).toBe(isSame);
 });

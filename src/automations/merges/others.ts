@@ -1,14 +1,13 @@
 import type { Scope } from '../../base/db.ts';
-import { normaliseEmail } from '../../base/email_address.ts';
+import { isSameEmail } from '../../base/email_address.ts';
 import * as profiles from '../../profiles/profiles.ts';
-import { STOPPED } from '../past_queries.ts';
 import type { DueRun } from '../due_queries.ts';
 import type { Definition } from '../schema.ts';
 import { remembered } from '../remembered.ts';
 import { areExclusive, valueDigestOf } from './rule.ts';
 import { listOtherRuns, listSplits, listUndoneMerges } from './run_queries.ts';
 import type { RunOfPerson, OtherRow, SplitRow, UndoneMerge } from './run_queries.ts';
-import { listSendsOfRuns } from './send_queries.ts';
+import { listSentOfRuns } from './send_queries.ts';
 import type { RunSend } from './send_queries.ts';
 
 type WalkedRun = DueRun & { definition: Definition };
@@ -31,11 +30,7 @@ const wentInstead = (
   { merged_at, undone_at }: UndoneMerge,
   { queued_at: at, recipient }: RunSend,
   to: string,
-): boolean =>
-  at >= merged_at &&
-  at <= undone_at &&
-  recipient !== null &&
-  normaliseEmail(recipient) === normaliseEmail(to);
+): boolean => at >= merged_at && at <= undone_at && isSameEmail(recipient, to);
 
 const byRun = <Row extends { of_run_id: string }>(rows: readonly Row[]): Map<string, Row[]> =>
   Map.groupBy(rows, ({ of_run_id }) => of_run_id);
@@ -142,11 +137,7 @@ export class Others {
       ...(await this.#undone.get()).values(),
     ].flat();
     const runIds = [...new Set(others.map(({ run_id }) => run_id))];
-    const sends = await listSendsOfRuns(this.#scope, runIds);
-    return Map.groupBy(
-      sends.filter(({ status }) => !STOPPED.includes(status)),
-      ({ run_id }) => run_id,
-    );
+    return Map.groupBy(await listSentOfRuns(this.#scope, runIds), ({ run_id }) => run_id);
   }
 
   async #readSplits(): Promise<Map<string, SplitRow[]>> {

@@ -1,10 +1,9 @@
 import type { Scope } from '../../base/db.ts';
 import * as delivery from '../../delivery/delivery.ts';
-import { STOPPED } from '../past_queries.ts';
 import type { ComparedRun, OthersOf } from './compared.ts';
 import { areExclusive, isOlder } from './rule.ts';
 import type { OtherRun } from './rule.ts';
-import { listSendsOfRuns } from './send_queries.ts';
+import { listSendsOfRuns, listSentOfRuns } from './send_queries.ts';
 import type { RunSend } from './send_queries.ts';
 
 type RepeatContext = {
@@ -50,9 +49,7 @@ export const cancelRepeated = async (
     return run ? othersOf(run).map((other) => other.run_id) : [];
   });
   if (otherIds.length === 0) return;
-  const sends = (await listSendsOfRuns(scope, [...new Set(otherIds)])).filter(
-    ({ status }) => !STOPPED.includes(status),
-  );
+  const sends = await listSentOfRuns(scope, [...new Set(otherIds)]);
   const sendsOf = Map.groupBy(sends, ({ run_id }) => run_id);
   const repeated = left.filter(({ run_id, step_id }) => {
     const run = runOf.get(run_id);

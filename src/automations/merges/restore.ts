@@ -1,16 +1,15 @@
 import type { Scope } from '../../base/db.ts';
-import { normaliseEmail } from '../../base/email_address.ts';
+import { isSameEmail } from '../../base/email_address.ts';
 import * as profiles from '../../profiles/profiles.ts';
 import { listLogs } from '../erase_queries.ts';
 import type { Logged } from '../erase_queries.ts';
-import { STOPPED } from '../past_queries.ts';
 import type { ComparedPerson, ComparedRun, OthersOf } from './compared.ts';
 import type { Merge } from './decide.ts';
 import { appendLog, endMerges, lockMerged, restoreRuns } from './merge_queries.ts';
 import type { Merged, NewDecision } from './merge_queries.ts';
 import { REPEATED } from './repeated.ts';
 import { listIdentitiesOfRuns, listLeftOut } from './left_out_queries.ts';
-import { listSendsOfRuns } from './send_queries.ts';
+import { isStopped, listSendsOfRuns, listSentOfRuns } from './send_queries.ts';
 import type { RunSend } from './send_queries.ts';
 
 /** What an undo could not restore of a run, and why. */
@@ -46,10 +45,8 @@ const listLost = (
     const wentInstead =
       send.run_id === into_run_id &&
       send.queued_at >= merged_at &&
-      !STOPPED.includes(send.status) &&
-      send.recipient !== null &&
-      email !== null &&
-      normaliseEmail(send.recipient) === normaliseEmail(email);
+      !isStopped(send) &&
+      isSameEmail(send.recipient, email);
     return wentInstead ? [toNotRestored(run_id, 'email_sent', send)] : [];
   });
 
@@ -161,9 +158,7 @@ const listCancelled = async (
     ),
   );
   const otherIds = [...runOf.values()].flatMap((run) => othersOf(run).map(({ run_id }) => run_id));
-  const sent = (await listSendsOfRuns(scope, [...new Set(otherIds)])).filter(
-    ({ status }) => !STOPPED.includes(status),
-  );
+  const sent = await listSentOfRuns(scope, [...new Set(otherIds)]);
   return cancelled
     .filter(({ run_id, send_id }) => !before.has(`${run_id}/${send_id}`))
     .filter(({ run_id, step_id }) => {

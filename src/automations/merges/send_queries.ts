@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../../base/db.ts';
 import type { Scope } from '../../base/db.ts';
+import { STOPPED } from '../past_queries.ts';
 
 const RunSend = z.strictObject({
   run_id: z.uuid(),
@@ -21,3 +22,10 @@ export const listSendsOfRuns = ({ tx, projectId }: Scope, runIds: readonly strin
     where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')}) and step_id is not null
     order by send_id
   `);
+
+/** Whether no email went out for a send, and none will. */
+export const isStopped = ({ status }: Pick<RunSend, 'status'>): boolean => STOPPED.includes(status);
+
+/** Lists the sends of some runs, without those that are stopped. */
+export const listSentOfRuns = async (scope: Scope, runIds: readonly string[]): Promise<RunSend[]> =>
+  (await listSendsOfRuns(scope, runIds)).filter((send) => !isStopped(send));
