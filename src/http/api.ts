@@ -143,8 +143,7 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
   const asking = new FairTurns(REQUESTS_PER_TURN);
   const originOf = originReader(deps);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    if (!owed.take(request, response)) return;
-    connections.serve(request, response);
+    if (!connections.serve(request, response)) return;
     asking.begin(originOf(request), () => void handle(request, response));
   };
   server.on('request', serve).on('checkExpectation', serve);

@@ -77,10 +77,13 @@ export class Connections {
     return origin;
   }
 
-  /** Notes that a connection has a request. */
-  serve({ socket }: IncomingMessage, response: ServerResponse): void {
+  /** Notes that a connection has a request. Returns false where it may ask no more. */
+  serve(request: IncomingMessage, response: ServerResponse): boolean {
+    const { socket } = request;
+    const onClosed = () => this.#place(socket, this.#isBusy(socket));
+    if (!this.#owed.take(request, response, onClosed)) return false;
     this.#place(socket, true);
-    response.once('close', () => this.#place(socket, this.#isBusy(socket)));
+    return true;
   }
 
   #isBusy(socket: Socket): boolean {

@@ -53,8 +53,11 @@ export class OwedAnswers {
     };
   }
 
-  /** Notes that a request is owed an answer. Returns false where the connection may ask no more. */
-  take({ socket }: IncomingMessage, answer: ServerResponse): boolean {
+  /**
+   * Notes that a request is owed an answer. Returns false where the connection may ask no more. Calls `onClosed` once
+   * the answer is owed no more.
+   */
+  take({ socket }: IncomingMessage, answer: ServerResponse, onClosed: () => void): boolean {
     if (this.isFull(socket)) return false;
     const answers = this.#owed.get(socket) ?? new Set();
     const read = this.#readNow.get(socket) ?? 0;
@@ -64,7 +67,10 @@ export class OwedAnswers {
     }
     this.#countRead(socket, read + 1);
     this.#owed.set(socket, answers.add(answer));
-    answer.once('close', () => answers.delete(answer));
+    answer.once('close', () => {
+      answers.delete(answer);
+      onClosed();
+    });
     return true;
   }
 
