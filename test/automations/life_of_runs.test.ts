@@ -1,5 +1,5 @@
 // Pausing, resuming, archiving and moving, in every state that a run can be in.
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   activate,
   addVersion,
@@ -11,18 +11,12 @@ import {
 import { Definition } from '../../src/automations/schema.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { testDatabase } from '../support/database.ts';
-import { httpsSink } from '../support/https_sink.ts';
 import { activation, doors } from './doors.ts';
-import { withEndpoint } from './with_endpoint.ts';
+import { endpointWorlds } from './with_endpoint.ts';
 import { note } from './with_segments.ts';
 
 const database = testDatabase();
-const sink = httpsSink({ usually: () => ({ status: 204 }) });
-let world: Awaited<ReturnType<typeof withEndpoint>>;
-beforeEach(async () => {
-  sink.reset();
-  world = await withEndpoint(database, sink);
-});
+const { sink, world } = endpointWorlds(database);
 
 type Step = NewDefinition['steps'][string];
 type State = {

@@ -1,20 +1,14 @@
 // The webhook call of a run that ends as merged. A call that is not under way is made only if an undo restores the run.
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import * as automations from '../../src/automations/automations.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
-import { httpsSink } from '../support/https_sink.ts';
 import { workOn } from '../support/work_on.ts';
-import { withEndpoint } from './with_endpoint.ts';
+import { endpointWorlds } from './with_endpoint.ts';
 
 const database = testDatabase();
-const sink = httpsSink({ usually: () => ({ status: 204 }) });
-let world: Awaited<ReturnType<typeof withEndpoint>>;
-beforeEach(async () => {
-  sink.reset();
-  world = await withEndpoint(database, sink);
-});
+const { sink, world } = endpointWorlds(database);
 
 /** Ann's run waits for a day; the run of her phone is younger, and its call is queued. */
 const enroll = async (): Promise<void> => {

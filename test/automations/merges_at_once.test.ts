@@ -27,6 +27,13 @@ const work = async (profile_id: string): Promise<void> => {
   await mergeRuns(asWorker(database))(payload, undefined as never);
 };
 
+/** Enrolls Ann, and then her phone, in the series. */
+const enrollBoth = async (): Promise<void> => {
+  await world.activate(SERIES);
+  for (const who of ['ann', 'Phone']) await world.know(who);
+  for (const who of ['ann', 'Phone']) await world.enroll(who);
+};
+
 test('people who are linked while workers walk their runs are sent each email once', async () => {
   await world.activate(SERIES);
   const people = Array.from({ length: PEOPLE }, (_, at) => ({ who: `p${at}`, device: `D${at}` }));
@@ -65,11 +72,7 @@ test('people who are linked while workers walk their runs are sent each email on
 });
 
 test('a comparison waits for the walk of a run, and a walk that comes after it finds the run ended', async () => {
-  await world.activate(SERIES);
-  await world.know('ann');
-  await world.know('Phone');
-  await world.enroll('ann');
-  await world.enroll('Phone');
+  await enrollBoth();
   await world.pass('1 day');
   await world.link('Phone');
   const [profileId = ''] = await pendingOf();
@@ -80,11 +83,7 @@ test('a comparison waits for the walk of a run, and a walk that comes after it f
 });
 
 test('a comparison that no job does is found by the sweeper', async () => {
-  await world.activate(SERIES);
-  await world.know('ann');
-  await world.know('Phone');
-  await world.enroll('ann');
-  await world.enroll('Phone');
+  await enrollBoth();
   await world.link('Phone');
   const queue = await connectAs(database, 'trunkline_queue');
   const found = async () =>
@@ -136,11 +135,7 @@ test('a comparison that is interrupted begins again where it was', async () => {
 });
 
 test('an erase leaves no place that an undo could restore', async () => {
-  await world.activate(SERIES);
-  await world.know('ann');
-  await world.know('Phone');
-  await world.enroll('ann');
-  await world.enroll('Phone');
+  await enrollBoth();
   await world.link('Phone');
   await world.settle();
   const [{ profile_id: profileId }] = (

@@ -9,18 +9,12 @@ import { claimCall } from '../../src/automations/call_queries.ts';
 import { inProject } from '../../src/base/db.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
-import { httpsSink } from '../support/https_sink.ts';
 import { workOn } from '../support/work_on.ts';
-import { withEndpoint } from './with_endpoint.ts';
+import { endpointWorlds } from './with_endpoint.ts';
 
 const database = testDatabase();
-const sink = httpsSink({ usually: () => ({ status: 204 }) });
-let world: Awaited<ReturnType<typeof withEndpoint>>;
-beforeEach(async () => {
-  sink.reset();
-  world = await withEndpoint(database, sink);
-  await world.live();
-});
+const { sink, world } = endpointWorlds(database);
+beforeEach(() => world.live());
 
 const happen = async (source: 'server' | 'browser', external_id: string): Promise<void> => {
   const key_kind = source === 'server' ? 'server' : 'publishable';

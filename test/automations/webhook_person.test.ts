@@ -1,21 +1,15 @@
 // What a webhook step tells an endpoint of a person: which address and traits only a browser asserted, and beside an
 // address that no server confirmed nothing that an email to it would not show.
-import { beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { identify } from '../../src/profiles/identify.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
-import { httpsSink } from '../support/https_sink.ts';
 import { workOn } from '../support/work_on.ts';
-import { withEndpoint } from './with_endpoint.ts';
+import { endpointWorlds } from './with_endpoint.ts';
 import { onPlan } from './with_segments.ts';
 
 const database = testDatabase();
-const sink = httpsSink({ usually: () => ({ status: 204 }) });
-let world: Awaited<ReturnType<typeof withEndpoint>>;
-beforeEach(async () => {
-  sink.reset();
-  world = await withEndpoint(database, sink);
-});
+const { sink, world } = endpointWorlds(database);
 
 const PHONE = '+49 151 5550001';
 const EVIL = 'evil@attacker.test';

@@ -1,6 +1,6 @@
 // A webhook step tells an endpoint once, signed, and says in the log what came of it.
 import { Webhook } from 'standardwebhooks';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { callNext } from '../../src/automations/call.ts';
 import { openSecrets, rotateSecret, SECRETS_MAX } from '../../src/automations/endpoints.ts';
 import { signWebhook } from '../../src/automations/sign_webhook.ts';
@@ -9,17 +9,11 @@ import { getAutomation } from '../../src/automations/queries.ts';
 import { simulate } from '../../src/automations/simulate.ts';
 import { newId } from '../../src/base/ids.ts';
 import { testDatabase } from '../support/database.ts';
-import { httpsSink } from '../support/https_sink.ts';
 import type { SunkRequest } from '../support/https_sink.ts';
-import { vault, withEndpoint } from './with_endpoint.ts';
+import { endpointWorlds, vault } from './with_endpoint.ts';
 
 const database = testDatabase();
-const sink = httpsSink({ usually: () => ({ status: 204 }) });
-let world: Awaited<ReturnType<typeof withEndpoint>>;
-beforeEach(async () => {
-  sink.reset();
-  world = await withEndpoint(database, sink);
-});
+const { sink, world } = endpointWorlds(database);
 
 const secrets = () => world.within((scope) => openSecrets(scope, vault, world.endpointId));
 /** Proves a call by somebody else's implementation of the scheme. */

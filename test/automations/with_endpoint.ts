@@ -1,4 +1,5 @@
 // Automations whose steps tell an endpoint, and what a worker does for its calls.
+import { beforeEach } from 'vitest';
 import * as automations from '../../src/automations/automations.ts';
 import { callNext } from '../../src/automations/call.ts';
 import { createEndpoint } from '../../src/automations/endpoints.ts';
@@ -7,6 +8,7 @@ import { inProject } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { openCredential, sealCredential } from '../../src/providers/providers.ts';
 import type { TestDatabase } from '../support/database.ts';
+import { httpsSink } from '../support/https_sink.ts';
 import type { HttpsSink } from '../support/https_sink.ts';
 import { withSegments, note } from './with_segments.ts';
 
@@ -64,4 +66,15 @@ export const withEndpoint = async (database: TestDatabase, sink: HttpsSink, path
     await settle();
   };
   return { ...world, endpointId, call, live, telling, calls, passRetry };
+};
+
+/** A world with an endpoint, made anew before each test, and the server behind the endpoint, which takes all calls. */
+export const endpointWorlds = (database: TestDatabase) => {
+  const sink = httpsSink({ usually: () => ({ status: 204 }) });
+  const world = {} as Awaited<ReturnType<typeof withEndpoint>>;
+  beforeEach(async () => {
+    sink.reset();
+    Object.assign(world, await withEndpoint(database, sink));
+  });
+  return { sink, world };
 };

@@ -8,6 +8,7 @@ import { writeSettings } from '../../src/delivery/settings.ts';
 import { saveProvider } from '../../src/providers/providers.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
+import { askService } from '../support/ask_service.ts';
 import { until } from '../support/until.ts';
 import { testWorld } from '../support/world.ts';
 
@@ -15,8 +16,6 @@ export const TEST_TIMEOUT_MS = 120_000;
 export const DEFAULTS = { recipient_sends_max: 3, unconfirmed_sends_max: 200 };
 const BATCH_MAX = 50;
 
-// oxlint-disable-next-line typescript/no-explicit-any
-type Answer = { status: number; body: any };
 type Mail = {
   subject: string;
   html?: string;
@@ -66,22 +65,10 @@ export const attackedWorld = () => {
     await world.start('worker');
   }, TEST_TIMEOUT_MS);
 
-  const call = async (
-    method: string,
-    path: string,
-    key: string,
-    body?: object,
-  ): Promise<Answer> => {
-    const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    return { status: response.status, body: await response.json() };
-  };
-  const get = async (path: string) => (await call('GET', path, world.project.server_key)).body;
+  const get = async (path: string) =>
+    (await askService(service, 'GET', path, { key: world.project.server_key })).body;
   const post = async (path: string, key: string, body: object): Promise<void> => {
-    const answer = await call('POST', path, key, body);
+    const answer = await askService(service, 'POST', path, { key, body });
     expect(answer).toMatchObject({ status: 202 });
   };
   /** What anyone can do who reads the page. */

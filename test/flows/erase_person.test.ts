@@ -3,6 +3,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Service } from '../../src/runtime/start_service.ts';
 import { EXAMPLE_EVENT } from '../../src/runtime/example.ts';
+import { askService } from '../support/ask_service.ts';
+import type { ServiceAnswer } from '../support/ask_service.ts';
 import { findRemains, listChanged, readEverything } from '../support/remains.ts';
 import type { Row } from '../support/remains.ts';
 import { until } from '../support/until.ts';
@@ -17,27 +19,13 @@ beforeAll(async () => {
   service = await world.start('all');
 });
 
-// oxlint-disable-next-line typescript/no-explicit-any
-type Answer = { status: number; body: any };
-
-const call = async (
-  method: string,
-  path: string,
-  body?: object,
-  token = world.project.server_key,
-): Promise<Answer> => {
-  const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      ...(method === 'POST' ? { 'idempotency-key': crypto.randomUUID() } : {}),
-    },
-    ...(body ? { body: JSON.stringify(body) } : {}),
+const call = (method: string, path: string, body?: object, key = world.project.server_key) =>
+  askService(service, method, path, {
+    key,
+    body,
+    ...(method === 'POST' ? { headers: { 'idempotency-key': crypto.randomUUID() } } : {}),
   });
-  return { status: response.status, body: await response.json() };
-};
-const post = async (path: string, body: object, token?: string): Promise<Answer['body']> => {
+const post = async (path: string, body: object, token?: string): Promise<ServiceAnswer['body']> => {
   const answer = await call('POST', path, body, token);
   expect([path, answer.status < 300, answer.body]).toEqual([path, true, answer.body]);
   return answer.body;

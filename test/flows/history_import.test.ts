@@ -8,6 +8,7 @@ import { saveTemplate } from '../../src/rendering/rendering.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
 import { counted, DAY_MS, HOUR_MS, never } from '../segments/late_world.ts';
 import { create } from '../segments/recount.ts';
+import { askService } from '../support/ask_service.ts';
 import { makeMail } from '../support/planned_sends.ts';
 import type { Mail } from '../support/planned_sends.ts';
 import { until } from '../support/until.ts';
@@ -26,18 +27,10 @@ let newcomers = '';
 
 const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
 const call = async (method: string, path: string, body?: object, key?: string) => {
-  const response = await fetch(`http://127.0.0.1:${api.port}${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${key ?? world.project.server_key}`,
-      'content-type': 'application/json',
-    },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  const answer = await response.json();
-  expect(response.status, JSON.stringify(answer)).toBeLessThan(300);
-  // oxlint-disable-next-line typescript/no-explicit-any
-  return answer as any;
+  const asked = { key: key ?? world.project.server_key, body };
+  const { status, body: answer } = await askService(api, method, path, asked);
+  expect(status, JSON.stringify(answer)).toBeLessThan(300);
+  return answer;
 };
 const segmentBatch = async (batch: object[]): Promise<void> => {
   const response = await fetch(`http://127.0.0.1:${api.port}/segment/v1/batch`, {

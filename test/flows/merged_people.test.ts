@@ -8,6 +8,7 @@ import * as profiles from '../../src/profiles/profiles.ts';
 import { saveProvider } from '../../src/providers/providers.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
+import { askService } from '../support/ask_service.ts';
 import { until } from '../support/until.ts';
 import { testWorld } from '../support/world.ts';
 
@@ -29,22 +30,17 @@ beforeAll(async () => {
   await world.start('worker');
 }, TEST_TIMEOUT_MS);
 
+const ask = (method: string, path: string, body?: object) =>
+  askService(service, method, path, { key: world.project.server_key, body });
 const call = async (method: string, path: string, body?: object) => {
-  const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${world.project.server_key}`,
-      'content-type': 'application/json',
-    },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  const answer = await response.json();
-  expect([path, response.status < 300, answer]).toEqual([path, true, answer]);
-  // oxlint-disable-next-line typescript/no-explicit-any
-  return answer as any;
+  const { status, body: answer } = await ask(method, path, body);
+  expect([path, status < 300, answer]).toEqual([path, true, answer]);
+  return answer;
 };
 
 type Who = 'visitor' | 'customer';
+const WAITS = 'active at ready';
+const WAITS_ON = 'active at go_on';
 
 /** An automation of two emails, each behind an event, and the two identities of one story. */
 const beginStory = async () => {
@@ -113,6 +109,13 @@ const beginStory = async () => {
       const told = items.toReversed().map(stand);
       return JSON.stringify(told) === JSON.stringify(expected) ? items.toReversed() : null;
     });
+  /** Starts a run of one of the two, and then one of the other. */
+  const beginBoth = async (first: Who, second: Who): Promise<void> => {
+    await tell(first, 'began');
+    await stands(WAITS);
+    await tell(second, 'began');
+    await stands(WAITS, WAITS);
+  };
   /** Waits until no email of the story is on its way, and returns who received which. */
   const received = () =>
     until(`${name}: all email handed over`, async () => {
@@ -134,12 +137,10 @@ const beginStory = async () => {
     const profileIds = [...items, ...visitor.items].map(({ id }: { id: string }) => id);
     for (const id of profileIds) {
       const path = `/v1/automations/${automationId}/explain?profile_id=${id}&run_id=${runId}`;
-      const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
-        headers: { authorization: `Bearer ${world.project.server_key}` },
-      });
-      if (response.status !== 200) continue;
+      const { status, body } = await ask('GET', path);
+      if (status !== 200) continue;
       type Entry = { decision: string; detail: { reason?: string } };
-      const { decisions } = (await response.json()) as { decisions: Entry[] };
+      const { decisions } = body as { decisions: Entry[] };
       return decisions.map(({ decision, detail }) =>
         detail.reason === undefined ? decision : `${decision} ${detail.reason}`,
       );
@@ -164,11 +165,8 @@ const beginStory = async () => {
     return items.length === 1 ? items : null;
   });
   await visitorHas(emails.visitor);
-  return { tell, merge, undo, stands, received, explained };
+  return { tell, beginBoth, merge, undo, stands, received, explained };
 };
-
-const WAITS = 'active at ready';
-const WAITS_ON = 'active at go_on';
 
 describe.concurrent('two identities of one person', { timeout: TEST_TIMEOUT_MS }, () => {
   test('merged before the trigger: one run, and each email once', async () => {
@@ -185,11 +183,8 @@ describe.concurrent('two identities of one person', { timeout: TEST_TIMEOUT_MS }
   });
 
   test('merged between the trigger and the first email: the older run continues alone', async () => {
-    const { tell, merge, stands, received, explained } = await beginStory();
-    await tell('visitor', 'began');
-    await stands(WAITS);
-    await tell('customer', 'began');
-    await stands(WAITS, WAITS);
+    const { tell, beginBoth, merge, stands, received, explained } = await beginStory();
+    await beginBoth('visitor', 'customer');
     await merge();
     const [, younger] = await stands(WAITS, 'merged');
     await tell('customer', 'first');
@@ -201,11 +196,8 @@ describe.concurrent('two identities of one person', { timeout: TEST_TIMEOUT_MS }
   });
 
   test('merged and undone before the first email: each receives what is theirs', async () => {
-    const { tell, merge, undo, stands, received, explained } = await beginStory();
-    await tell('visitor', 'began');
-    await stands(WAITS);
-    await tell('customer', 'began');
-    await stands(WAITS, WAITS);
+    const { tell, beginBoth, merge, undo, stands, received, explained } = await beginStory();
+    await beginBoth('visitor', 'customer');
     const linkId = await merge();
     const [, younger] = await stands(WAITS, 'merged');
     await undo(linkId);
@@ -228,11 +220,8 @@ describe.concurrent('two identities of one person', { timeout: TEST_TIMEOUT_MS }
   });
 
   test('merged after the first email of the younger: the older leaves it out, and sends the second', async () => {
-    const { tell, merge, stands, received } = await beginStory();
-    await tell('customer', 'began');
-    await stands(WAITS);
-    await tell('visitor', 'began');
-    await stands(WAITS, WAITS);
+    const { tell, beginBoth, merge, stands, received } = await beginStory();
+    await beginBoth('customer', 'visitor');
     await tell('visitor', 'first');
     await stands(WAITS, WAITS_ON);
     expect(await received()).toEqual(['One to visitor']);
@@ -244,11 +233,8 @@ describe.concurrent('two identities of one person', { timeout: TEST_TIMEOUT_MS }
   });
 
   test('merged after the first email of both, and undone: each receives the second', async () => {
-    const { tell, merge, undo, stands, received } = await beginStory();
-    await tell('customer', 'began');
-    await stands(WAITS);
-    await tell('visitor', 'began');
-    await stands(WAITS, WAITS);
+    const { tell, beginBoth, merge, undo, stands, received } = await beginStory();
+    await beginBoth('customer', 'visitor');
     await tell('visitor', 'first');
     await tell('customer', 'first');
     await stands(WAITS_ON, WAITS_ON);
@@ -271,11 +257,8 @@ describe.concurrent('two identities of one person', { timeout: TEST_TIMEOUT_MS }
   });
 
   test('undone after an email of the merge: it stays sent, and the other run says that it left it out', async () => {
-    const { tell, merge, undo, stands, received, explained } = await beginStory();
-    await tell('customer', 'began');
-    await stands(WAITS);
-    await tell('visitor', 'began');
-    await stands(WAITS, WAITS);
+    const { tell, beginBoth, merge, undo, stands, received, explained } = await beginStory();
+    await beginBoth('customer', 'visitor');
     await tell('visitor', 'first');
     await stands(WAITS, WAITS_ON);
     const linkId = await merge();

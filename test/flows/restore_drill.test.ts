@@ -6,6 +6,7 @@ import pg from 'pg';
 import { afterAll, describe, expect, inject, test } from 'vitest';
 import type { Service } from '../../src/runtime/start_service.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
+import { askService } from '../support/ask_service.ts';
 import { copyDatabase, dumpWith, findDump } from '../support/backup.ts';
 import type { Make } from '../support/backup.ts';
 import { runCommand } from '../support/run_command.ts';
@@ -37,17 +38,11 @@ const isTo =
 const openDrill = (world: World) => {
   const ask = <Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> =>
     withClient(world.url, async (client) => (await client.query<Row>(text, values)).rows);
-  const call = async (service: Service, method: string, path: string, body?: unknown) => {
-    const answer = await fetch(`http://127.0.0.1:${service.port}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${world.project.server_key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+  const call = async (service: Service, method: string, path: string, body?: object) => {
+    const asked = { key: world.project.server_key, body };
+    const answer = await askService(service, method, path, asked);
     expect(answer.status).toBeLessThan(300);
-    return (await answer.json()) as { items?: { id: string }[] };
+    return answer.body as { items?: { id: string }[] };
   };
   const signUp = (service: Service, person: string) =>
     call(service, 'POST', '/v1/events', signUpOf(person));

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { Service } from '../../src/runtime/start_service.ts';
+import { askService } from '../support/ask_service.ts';
 import { addressOf, signUpOf, testWorld } from '../support/world.ts';
 import { until } from '../support/until.ts';
 
@@ -10,22 +11,8 @@ beforeAll(async () => {
   service = await world.start('all');
 });
 
-// oxlint-disable-next-line typescript/no-explicit-any
-type Answer = { status: number; body: any };
-
-const call = async (
-  method: string,
-  path: string,
-  token: string,
-  body?: object,
-): Promise<Answer> => {
-  const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  });
-  return { status: response.status, body: await response.json() };
-};
+const call = (method: string, path: string, key: string, body?: object) =>
+  askService(service, method, path, { key, body });
 
 type Send = { id: string; status: string; status_reason: string | null; subject: string };
 

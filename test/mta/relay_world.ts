@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { readMessageId } from '../../src/delivery/message.ts';
 import { saveProvider } from '../../src/providers/providers.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
+import { askService } from '../support/ask_service.ts';
 import { until } from '../support/until.ts';
 import { testWorld } from '../support/world.ts';
 import type { World } from '../support/world.ts';
@@ -92,17 +93,8 @@ export const relayWorld = (kind: RelayKind, limits: Limits = {}): RelayWorld => 
 
   const rowsOf = async <T extends object>(query: string, values: unknown[] = []): Promise<T[]> =>
     (await world.owner.query<T>(query, values)).rows;
-  const call: RelayWorld['call'] = async (method, path, body) => {
-    const response = await fetch(`http://127.0.0.1:${service.port}${path}`, {
-      method,
-      headers: {
-        authorization: `Bearer ${world.project.server_key}`,
-        'content-type': 'application/json',
-      },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    return { status: response.status, body: await response.json() };
-  };
+  const call: RelayWorld['call'] = (method, path, body) =>
+    askService(service, method, path, { key: world.project.server_key, body });
   const path = () => `/v1/email-providers/${providerId}`;
   const counts = async (): Promise<Record<string, number>> => {
     const found: Record<string, number> = {};
