@@ -1273,11 +1273,11 @@ create index sends_bounced on delivery.sends using btree (project_id, send_id) w
 create index sends_by_address on delivery.sends using btree (address_key, project_id, send_id);
 create index sends_by_automation on delivery.sends using btree (automation_id, project_id, send_id);
 create index sends_by_due on delivery.sends using btree (due_at) where (status = 'queued'::text);
-create index sends_by_expiry on delivery.sends using btree (expires_at) where (status = 'queued'::text);
 create index sends_by_hand_off on delivery.sends using btree (handed_off_at) where (status = 'handing_off'::text);
 create index sends_by_identity on delivery.sends using btree (identity_id, project_id, send_id) where (identity_id is not null);
 create index sends_by_mailbox on delivery.sends using btree (mailbox_key, project_id, send_id) where (mailbox_key is not null);
 create index sends_by_profile on delivery.sends using btree (profile_id, project_id, send_id);
+create index sends_by_project_and_expiry on delivery.sends using btree (project_id, expires_at) where (status = 'queued'::text);
 create index sends_by_rare_status on delivery.sends using btree (project_id, status, send_id) where (status <> 'accepted'::text);
 create index sends_complained on delivery.sends using btree (project_id, send_id) where (complained_at is not null);
 create index sends_handed_off_to_mailbox on delivery.sends using btree (mailbox_key, project_id, handed_off_at) where ((mailbox_key is not null) and (handed_off_at is not null));

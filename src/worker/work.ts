@@ -1,5 +1,13 @@
 import type pg from 'pg';
-import { DUE_RUNS, PENDING } from './work_of_projects.ts';
+import {
+  COMMANDS,
+  DUE_RUNS,
+  ERASURES,
+  EXPIRED,
+  MERGES,
+  PENDING,
+  SEGMENT_STARTS,
+} from './work_of_projects.ts';
 
 /** Where there is work that waits for too long, by project. Ids only: all that the queue's role may see. */
 export type Work = {
@@ -11,15 +19,15 @@ export type Work = {
   segments: string[];
   /** Projects with ended hand-offs that are not on timelines yet. */
   ended: string[];
-  /** Projects in whose segments somebody came or went whom automations have not looked at. */
+  /** Projects with entries and leaves of segments that automations have not read. */
   segmentEntries: string[];
-  /** Starts of everybody in a segment that are not done; a paused automation has all the time. */
+  /** Starts of all people of a segment that are not done. Those of a paused automation have all the time. */
   segmentStarts: { project_id: string; start_id: string }[];
   /** People whose runs are to be compared after a link or an undo. */
   merges: { project_id: string; profile_id: string }[];
   /** Commands on automations that are not done. */
   commands: { project_id: string; automation_id: string }[];
-  /** Projects with sends that nobody may hand over any more. */
+  /** Projects with sends that have expired. */
   expired: string[];
   /** Projects with alerts that have to be announced to endpoints. */
   alerts: string[];
@@ -27,7 +35,7 @@ export type Work = {
   deliveries: { project_id: string; endpoint_id: string }[];
 };
 
-/** How many rows that are overdue one sweep looks at, of each kind, the longest waiting first. */
+/** How many overdue rows of each kind one sweep lists. */
 const ROWS_MAX = 10_000;
 
 type ProjectRow = { project_id: string };
@@ -146,10 +154,6 @@ const DELIVERIES = `
   )
   limit $2`;
 
-const MERGES = `
-  select project_id, profile_id from automations.pending_merges
-  where noted_at < now() - make_interval(secs => $1) order by noted_at limit $2`;
-
 /** Alerts are rare, and announced by the sweep alone: the code that changes their state need not know about it. */
 const ALERTS = `
   select project_id from alerts.announcements where $1 >= 0 group by project_id limit $2`;
@@ -163,31 +167,14 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
   const pending = await ask<ProjectRow>(PENDING);
   const dueRuns = await ask<ProjectRow>(DUE_RUNS);
   const queuedSends = await ask<Work['queuedSends'][number]>(QUEUED_SENDS);
-  const expired = await ask<ProjectRow>(`
-    select distinct project_id from (
-      select project_id from delivery.sends
-      where status = 'queued' and expires_at < now() - make_interval(secs => $1)
-      order by expires_at limit $2
-    ) as overdue`);
+  const expired = await ask<ProjectRow>(EXPIRED);
   const segments = await ask<ProjectRow>(SEGMENTS);
   const ended = await ask<ProjectRow>(ENDED);
   const segmentEntries = await ask<ProjectRow>(SEGMENT_ENTRIES);
-  const segmentStarts = await ask<Work['segmentStarts'][number]>(`
-    select start.project_id, start.start_id from automations.segment_starts as start
-    join automations.automations as automation
-      on automation.project_id = start.project_id and automation.automation_id = start.automation_id
-    where start.status = 'running' and start.requested_at < now() - make_interval(secs => $1)
-    and automation.status <> 'paused'
-    order by start.requested_at limit $2`);
-  const commands = await ask<Work['commands'][number]>(`
-    select project_id, automation_id from automations.commands
-    where requested_at < now() - make_interval(secs => $1)
-    order by requested_at limit $2`);
+  const segmentStarts = await ask<Work['segmentStarts'][number]>(SEGMENT_STARTS);
+  const commands = await ask<Work['commands'][number]>(COMMANDS);
   const merges = await ask<Work['merges'][number]>(MERGES);
-  const erasures = await ask<{ project_id: string; erasure_id: string }>(`
-    select project_id, erasure_id from profiles.erasures
-    where status = 'pending' and requested_at < now() - make_interval(secs => $1)
-    order by requested_at limit $2`);
+  const erasures = await ask<Work['erasures'][number]>(ERASURES);
   const alerts = await ask<ProjectRow>(ALERTS);
   const deliveries = await ask<Work['deliveries'][number]>(DELIVERIES);
   return {

@@ -79,3 +79,79 @@ union
   )
   limit $2
 )`;
+
+/** Projects with sends that have expired, from project to project. */
+export const EXPIRED = `
+with recursive next as (
+  (select project_id from delivery.sends where status = 'queued' order by project_id limit 1)
+  union all
+  select found.project_id from next
+  cross join lateral (
+    select project_id from delivery.sends
+    where status = 'queued' and project_id > next.project_id order by project_id limit 1
+  ) as found
+)
+select project_id from next
+where exists (
+  select from delivery.sends as send
+  where send.project_id = next.project_id and send.status = 'queued'
+  and send.expires_at < now() - make_interval(secs => $1)
+)
+limit $2`;
+
+/** How many rows of each project a look lists where there are more than it reads. */
+const ROWS_OF_PROJECT = 100;
+
+/**
+ * Lists the rows that wait longest. Only where there are more than one look reads, also some of each project, from
+ * project to project. `since` is a column, and `rows` ends with a condition.
+ */
+const ofEachProject = (id: string, rows: string, since: string): string => `
+with recursive longest as materialized (
+  select project_id, ${id} from ${rows} and ${since} < now() - make_interval(secs => $1)
+  order by ${since} limit $2
+), next as (
+  (select project_id from ${rows} and (select count(*) from longest) >= $2 order by project_id limit 1)
+  union all
+  select found.project_id from next
+  cross join lateral (
+    select project_id from ${rows} and project_id > next.project_id order by project_id limit 1
+  ) as found
+)
+select project_id, ${id} from longest
+union
+(
+  select next.project_id, found.${id} from next
+  cross join lateral (
+    select ${id} from ${rows} and project_id = next.project_id
+    and ${since} < now() - make_interval(secs => $1)
+    order by ${id} limit ${ROWS_OF_PROJECT}
+  ) as found
+  limit $2
+)`;
+
+export const COMMANDS = ofEachProject(
+  'automation_id',
+  'automations.commands where true',
+  'requested_at',
+);
+export const MERGES = ofEachProject(
+  'profile_id',
+  'automations.pending_merges where true',
+  'noted_at',
+);
+export const ERASURES = ofEachProject(
+  'erasure_id',
+  "profiles.erasures where status = 'pending'",
+  'requested_at',
+);
+/** Those of a paused automation have all the time. */
+export const SEGMENT_STARTS = ofEachProject(
+  'start_id',
+  `automations.segment_starts as start where status = 'running' and not exists (
+    select from automations.automations as automation
+    where automation.project_id = start.project_id and automation.automation_id = start.automation_id
+    and automation.status = 'paused'
+  )`,
+  'requested_at',
+);

@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { openApi } from '../../src/http/api.ts';
+import { TIMEOUTS } from '../../src/http/bounds.ts';
 import { PIPELINED_REQUESTS_MAX } from '../../src/http/owed_answers.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import type { Answer } from '../support/api.ts';
@@ -10,7 +11,7 @@ import { testDatabase } from '../support/database.ts';
 import { ask, exchange, toAnswers, toWire } from './raw_http.ts';
 
 const database = testDatabase();
-const QUICK = { headersMs: 150, requestMs: 300, keepAliveMs: 100, checkMs: 50 };
+const QUICK = { ...TIMEOUTS, headersMs: 150, requestMs: 300, keepAliveMs: 100, checkMs: 50 };
 const api = testApi(database);
 
 const close = { Connection: 'close' };

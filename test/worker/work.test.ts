@@ -177,3 +177,76 @@ test('ended hand-offs that wait for too long are found, and postponed ones when 
   expect(ended.toSorted()).toEqual([late, due].toSorted());
   expect(await rowsRead(client, 'delivery.ended')).toBeLessThanOrEqual(12);
 });
+
+/** Inserts rows that have waited for so many minutes, without the rows that they refer to. */
+const insertRows = async (table: string, columns: string, count: number, minutes: number) => {
+  const projectId = newId();
+  await database.owner.query('begin');
+  await database.owner.query('set local session_replication_role = replica');
+  await database.owner.query(
+    `insert into ${table} select (jsonb_populate_record(null::${table}, jsonb_build_object(
+      'project_id', $1::uuid, 'requested_at', now() - make_interval(mins => $3::int), ${columns}))).*
+    from generate_series(1, $2::int)`,
+    [projectId, count, minutes],
+  );
+  await database.owner.query('commit');
+  return projectId;
+};
+const ID = 'gen_random_uuid()';
+const WAITING = {
+  commands: ['automations.commands', `'automation_id', ${ID}, 'kind', 'resume', 'changed', 0`],
+  merges: [
+    'automations.pending_merges',
+    `'profile_id', ${ID}, 'walked_to', ${ID}, 'is_undo', false,
+      'noted_at', now() - make_interval(mins => $3::int)`,
+  ],
+  erasures: [
+    'profiles.erasures',
+    `'erasure_id', ${ID}, 'profile_id', ${ID}, 'status', 'pending', 'requested_by', 'server_key', 'counts', '{}'`,
+  ],
+  segmentStarts: [
+    'automations.segment_starts',
+    `'start_id', ${ID}, 'automation_id', ${ID}, 'segment_id', ${ID}, 'status', 'running', 'walked_to', ${ID},
+      'examined', 0, 'started', 0, 'kept_out', 0`,
+  ],
+} as const;
+
+test.each(['commands', 'merges', 'erasures', 'segmentStarts'] as const)(
+  'attack: a project with very many %s hides none of another',
+  async (kind) => {
+    const [table, columns] = WAITING[kind];
+    const client = await connectAs(database, 'trunkline_queue');
+    const other = await insertRows(table, columns, 1, 1);
+    const fresh = await insertRows(table, columns, 1, -60);
+    const busy = await insertRows(table, columns, 10_000, 5);
+    const found = (await listWork(client, OVERDUE_SECONDS))[kind].map(
+      (work: { project_id: string }) => work.project_id,
+    );
+    expect(new Set(found)).toEqual(new Set([busy, other]));
+    expect(found).not.toContain(fresh);
+  },
+);
+
+test('attack: a project with very many expired sends hides none of another', async () => {
+  const client = await connectAs(database, 'trunkline_queue');
+  const expire = async ({ project_id }: { project_id: string }, minutes: number) => {
+    await database.owner.query(
+      'update delivery.sends set expires_at = now() - make_interval(mins => $2) where project_id = $1',
+      [project_id, minutes],
+    );
+    return project_id;
+  };
+  const other = await expire(await withSends('active'), 1);
+  const waiting = await withSends('active');
+  const busy = await expire(await withSends('active'), 5);
+  await database.owner.query(
+    `insert into delivery.sends
+    select (jsonb_populate_record(send,
+      jsonb_build_object('send_id', gen_random_uuid(), 'run_id', gen_random_uuid()))).*
+    from delivery.sends as send cross join generate_series(1, 10000) where send.project_id = $1`,
+    [busy],
+  );
+  const { expired } = await listWork(client, OVERDUE_SECONDS);
+  expect(expired).toEqual(expect.arrayContaining([busy, other]));
+  expect(expired).not.toContain(waiting.project_id);
+});
