@@ -929,8 +929,12 @@ create table automations.waits (
   segment_id  uuid,
   constraint waits_pkey primary key (project_id, run_id, for_what),
   constraint waits_project_id_run_id_fkey foreign key (project_id, run_id) references automations.runs(project_id, run_id) on delete cascade,
-  constraint waits_are_for_something_known check ((for_what = any (array['step'::text, 'goal'::text]))),
-  constraint waits_name_one_thing check ((num_nonnulls(event_name, segment_id) = 1))
+  constraint waits_are_for_something_known check ((for_what = any (array['step'::text, 'goal'::text, 'date'::text]))) not valid,
+  constraint waits_name_one_thing check ((num_nonnulls(event_name, segment_id) =
+case for_what
+    when 'date'::text then 0
+    else 1
+end)) not valid
 );
 create index waits_by_event on automations.waits using btree (project_id, event_name, identity_id);
 create index waits_by_identity on automations.waits using btree (project_id, identity_id);
@@ -2690,6 +2694,19 @@ alter table profiles.tombstones enable row level security, force row level secur
 create policy one_project on profiles.tombstones for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select on profiles.tombstones to trunkline_runtime;
 
+create table profiles.trait_changes (
+  project_id uuid not null,
+  noted_at   timestamptz not null,
+  change_id  uuid not null,
+  profile_id uuid not null,
+  constraint trait_changes_pkey primary key (project_id, noted_at, change_id)
+) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=1000);
+alter table profiles.trait_changes enable row level security, force row level security;
+create policy one_project on profiles.trait_changes for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on profiles.trait_changes for select to trunkline_queue using (true);
+grant delete, insert, select, update on profiles.trait_changes to trunkline_runtime;
+grant select (project_id, noted_at) on profiles.trait_changes to trunkline_queue;
+
 create table profiles.traits (
   project_id  uuid not null,
   identity_id uuid not null,
@@ -2704,6 +2721,15 @@ create table profiles.traits (
 alter table profiles.traits enable row level security, force row level security;
 create policy one_project on profiles.traits for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on profiles.traits to trunkline_runtime;
+
+create table profiles.watched_traits (
+  project_id uuid not null,
+  trait      text not null,
+  constraint watched_traits_pkey primary key (project_id, trait)
+);
+alter table profiles.watched_traits enable row level security, force row level security;
+create policy one_project on profiles.watched_traits for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant insert, select on profiles.watched_traits to trunkline_runtime;
 
 create table profiles.watches (
   project_id uuid not null,
@@ -2860,6 +2886,16 @@ returns void
 language plpgsql volatile
 set search_path = '';
 grant execute on function profiles.note_changes to public;
+
+create function profiles.note_trait_changes(
+  project_id uuid,
+  profile_id uuid,
+  old_traits jsonb,
+  new_traits jsonb
+)
+returns void
+language sql volatile;
+grant execute on function profiles.note_trait_changes to public;
 
 create function profiles.overfills_traits(
   project_id uuid,

@@ -51,10 +51,14 @@ export const DECISIONS = {
   },
   nothing_to_update: { stops: false, says: 'There was nothing to tell the profile.' },
   delayed: { stops: false, says: 'The run waits, or waited, until then.' },
+  date_moved: {
+    stops: false,
+    says: 'The date of the person moved, or their time zone changed: the run waits until then.',
+  },
   delay_over: { stops: false, says: 'The delay was over.' },
   no_date_ahead: {
     stops: false,
-    says: 'The profile has no such date, or it has passed: the other way.',
+    says: 'The profile has no such date, or it has passed: the run goes on at `otherwise`.',
   },
   waits_for_event: { stops: false, says: 'The run waits, or waited, for an event.' },
   event_came: { stops: false, says: 'The event came in time.' },

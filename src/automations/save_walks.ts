@@ -18,9 +18,9 @@ const SECOND_MS = 1_000;
 export type SavedWalk = { run: WalkedRun; walked: Walked };
 
 /**
- * Saves where runs are after their walks, and what was decided. A run that begins to wait for an event is due at once,
- * and looks again after the commit: an event that was processed before it has not woken the run, and the walk has not
- * seen an event that was stored after it. Returns whether there are such runs.
+ * Saves where runs are after their walks, and what was decided. A run that begins to wait for an event, or for a date
+ * of its person, is due at once, and looks again after the commit: what was processed before it has not woken the run,
+ * and the walk has not seen what was stored after it. Returns whether there are such runs.
  */
 export const saveWalks = async (
   scope: Scope,
@@ -78,10 +78,13 @@ const waitsOf = ({ run, walked }: SavedWalk): NewWait[] => {
   if (walked.stand.kind === 'ended') return [];
   const { run_id: runId, identity_id: identityId } = run;
   const { goal } = run.definition.settings;
-  const own = walked.stand.for;
+  const { for: own, follows } = walked.stand;
   const of = { runId, identityId };
   return [
     ...(own ? [{ ...of, forWhat: 'step' as const, event: own.event, segmentId: null }] : []),
+    ...(follows.length > 0
+      ? [{ ...of, forWhat: 'date' as const, event: null, segmentId: null }]
+      : []),
     ...(goal ? [{ ...of, forWhat: 'goal' as const, ...toAwaited(goal) }] : []),
   ];
 };

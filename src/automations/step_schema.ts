@@ -98,11 +98,15 @@ const DelayUntil = z
     until: Until,
     timezone: Zone.optional().meta({ description: 'Instead of the person’s own.' }),
     otherwise: otherwise(
-      'Where a person goes on who has no such date, or for whom it has passed',
+      'Where the run goes on for a person who has no such date, or for whom it has passed, also while it waits',
     ).default(null),
     next: Next,
   })
-  .meta({ description: 'Waits for a time of day, or for a date of the person’s.' });
+  .meta({
+    description:
+      'Waits for a time of day, or for a date of the person. When the trait changes, or the time zone of the person, ' +
+      'the wait follows within seconds.',
+  });
 
 const WaitForEvent = z
   .strictObject({

@@ -1,5 +1,6 @@
 import type { Scope } from '../base/db.ts';
 import * as segments from '../segments/segments.ts';
+import { watchDates } from './dates.ts';
 import { activateVersion } from './queries.ts';
 import type { Definition } from './schema.ts';
 import { deleteSegmentTrigger, insertReader, upsertSegmentTrigger } from './segment_queries.ts';
@@ -7,15 +8,17 @@ import { deleteSegmentTrigger, insertReader, upsertSegmentTrigger } from './segm
 const CHANGES = { segment_entered: 'entered', segment_left: 'left' } as const;
 
 /**
- * Has whoever comes from now on follow a version. Of segments, from now on is what is written after the end that
- * their history has at present.
+ * Makes a version the one that starts runs. It starts them for entries and leaves of segments that are written after
+ * the present end of their history.
  */
 export const switchOn = async (
   scope: Scope,
   automationId: string,
   version: number,
-  { trigger }: Definition,
+  definition: Definition,
 ): Promise<void> => {
+  const { trigger } = definition;
+  await watchDates(scope, definition);
   await activateVersion(scope, automationId, version, trigger);
   if (trigger.kind === 'event' || trigger.kind === 'manual') {
     await deleteSegmentTrigger(scope, automationId);

@@ -1,4 +1,3 @@
-import { newId } from '../base/ids.ts';
 import { mailboxOf } from '../base/email_address.ts';
 import type { Mailed, OfRecipient, PastSpellings } from '../delivery/delivery.ts';
 import type { PastSegments } from '../segments/segments.ts';
@@ -6,19 +5,11 @@ import { noteRests } from './assumed.ts';
 import type { Rests } from './assumed.ts';
 import type { Family } from './family.ts';
 import { findArm, findSent } from './virtual_others.ts';
+import { openEffects } from './virtual_effects.ts';
 import { beginsToWait, findWake } from './virtual_wakes.ts';
 import { walk } from './walk.ts';
 import type { Logged } from './walk.ts';
-import type {
-  CallView,
-  Effects,
-  EventView,
-  OwnSend,
-  Outcome,
-  PersonView,
-  Reader,
-  Run,
-} from './world.ts';
+import type { CallView, EventView, OwnSend, Outcome, Reader, Run } from './world.ts';
 
 /** The time that it is for whoever walks the past. */
 export type Clock = { now: Date };
@@ -45,6 +36,8 @@ export type Virtual = {
   called: Map<string, CallView>;
   /** What it waits for already: the goal, or what a step waits for. */
   waits: { goal: boolean; stepId: string | null };
+  /** Traits of which a change moves the date that it waits for. */
+  follows: readonly string[];
   rests: Rests;
 };
 
@@ -65,22 +58,9 @@ export const beginVirtual = (
   sent: [],
   called: new Map(),
   waits: { goal: false, stepId: null },
+  follows: [],
   rests: { traits: new Set(), segments: new Set() },
 });
-
-/** What stops mail to an address, as the profile's tags tell it. */
-const STOPPING = [
-  'hard_bounced',
-  'complained',
-  'suppressed',
-  'provider_suppressed',
-  'soft_bounced',
-];
-
-const statusFor = (tags: PersonView['tags'], category: string): string => {
-  if (tags.some((tag) => STOPPING.includes(tag))) return 'suppressed';
-  return category === 'marketing' && tags.includes('unsubscribed') ? 'unsubscribed' : 'queued';
-};
 
 export type Past = {
   family: Family;
@@ -152,54 +132,6 @@ const openReader = (virtual: Virtual, past: Past): Reader => {
   };
 };
 
-/** What becomes of an email: other spellings of its mailbox stop it where no server started the run. */
-const planAt = async (run: Run, to: string, { family, clock, spellings }: Past) => {
-  const { category } = run.definition.settings;
-  const tags = (await family.viewAt(run, clock.now))?.tags ?? [];
-  const own = statusFor(tags, category);
-  await spellings.readAhead([to]);
-  const stop =
-    own === 'queued' && run.source !== 'server' ? spellings.stopAt(to, clock.now, category) : null;
-  spellings.add(to, clock.now);
-  return stop ?? own;
-};
-
-const openEffects = ({ run, sent, called }: Virtual, past: Past): Effects => ({
-  send: async ({ stepId, to }) => {
-    const { family, clock, sentTo } = past;
-    const status = await planAt(run, to, past);
-    const isTaken = status === 'queued';
-    const sendId = newId();
-    sent.push({ stepId, at: clock.now, isTaken, sendId, to });
-    if (isTaken) {
-      const isBrowserTriggered = run.source !== 'server';
-      family.planned.push({ identityId: run.identity_id, at: clock.now, isBrowserTriggered });
-      const mailbox = mailboxOf(to);
-      const email = { at: clock.now, isBrowserTriggered };
-      sentTo.set(mailbox, [...(sentTo.get(mailbox) ?? []), email]);
-    }
-    return { sendId, status };
-  },
-  skip: () => Promise.resolve(),
-  // As if whoever is called took it at once.
-  call: ({ stepId }) => {
-    const callId = newId();
-    called.set(stepId, {
-      callId,
-      status: 'delivered',
-      retryAt: null,
-      httpStatus: 200,
-      reason: null,
-    });
-    return Promise.resolve({ callId });
-  },
-  changeTraits: ({ traits, setAt: set_at, authority }) => {
-    const told = { identityId: run.identity_id, traits, set_at, authority, toldAt: past.clock.now };
-    past.family.people.imagine(told);
-    return Promise.resolve(true);
-  },
-});
-
 /** Walks a run of the past on from where it stands, at the time that the clock shows. */
 export const walkOn = async (virtual: Virtual, past: Past): Promise<void> => {
   const { now: at } = past.clock;
@@ -220,9 +152,11 @@ export const walkOn = async (virtual: Virtual, past: Past): Promise<void> => {
   if (stand.kind === 'ended') {
     virtual.outcome = stand.outcome;
     virtual.wakeAt = null;
+    virtual.follows = [];
     return;
   }
-  const { stepId, until, for: match } = stand;
+  const { stepId, until, for: match, follows } = stand;
+  virtual.follows = follows;
   virtual.reached.add(stepId);
   const { goal } = run.definition.settings;
   const isNew = beginsToWait(virtual, { stepId, hasMatch: match !== null, hasGoal: goal !== null });
@@ -232,7 +166,7 @@ export const walkOn = async (virtual: Virtual, past: Past): Promise<void> => {
     virtual.wakeAt = at;
     return;
   }
-  const wake = await findWake(past.family, virtual.run, { awaited, until, after: at });
+  const wake = await findWake(past.family, virtual, { awaited, until, after: at });
   // Time goes by, whatever a step says.
   virtual.wakeAt = wake > at || log.length > 0 ? wake : new Date(at.getTime() + 1);
 };

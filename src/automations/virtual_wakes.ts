@@ -11,11 +11,12 @@ const findNext = (family: Family, run: Run, awaited: Goal, after: Date): Promise
 /** When the run goes on: at its time, or with the first that wakes it before. */
 export const findWake = async (
   family: Family,
-  run: Run,
+  { run, follows }: Pick<Virtual, 'run' | 'follows'>,
   { awaited, until, after }: { awaited: readonly Goal[]; until: Date; after: Date },
 ): Promise<Date> => {
   const wakes = [until];
   if (awaited.length > 0) wakes.push(family.nextLink(after) ?? until);
+  if (follows.length > 0) wakes.push(family.nextRelink(after) ?? until);
   for (const one of awaited) wakes.push((await findNext(family, run, one, after)) ?? until);
   return new Date(Math.min(...wakes.map((at) => at.getTime())));
 };

@@ -5,7 +5,7 @@ import { nowInMs } from '../base/now_in_ms.ts';
 
 export type NewWait = {
   runId: string;
-  forWhat: 'step' | 'goal';
+  forWhat: 'step' | 'goal' | 'date';
   event: string | null;
   segmentId: string | null;
   identityId: string;
@@ -14,8 +14,8 @@ export type NewWait = {
 const RunId = z.strictObject({ run_id: z.uuid() });
 
 /**
- * Says that an event wakes a run. Answers the runs of which that was not known: what was processed before the
- * commit has not woken them, so they have to look once more after it.
+ * Stores what wakes runs before their time. Returns the runs of which that was not known: what was processed before
+ * the commit has not woken them, so they look once more after it.
  */
 export const insertWaits = async (
   { tx, projectId }: Scope,
@@ -45,7 +45,7 @@ export const deleteWaits = async (
   forWhat: 'step' | 'all' = 'all',
 ): Promise<void> => {
   if (runIds.length === 0) return;
-  const areDeleted = forWhat === 'step' ? sql.fragment`for_what = 'step'` : sql.fragment`true`;
+  const areDeleted = forWhat === 'step' ? sql.fragment`for_what <> 'goal'` : sql.fragment`true`;
   await tx.query(sql.unsafe`
     delete from automations.waits
     where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')}) and ${areDeleted}
@@ -104,6 +104,16 @@ export const wakeRuns = (
       select awaited.run_id from automations.waits as awaited
       where awaited.project_id = ${scope.projectId}
       and awaited.event_name = any (${sql.array([...names], 'text')})
+      and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})`,
+  );
+
+/** Wakes the runs of some people that wait for a date of the person. Returns their ids. */
+export const wakeDates = (scope: Scope, identityIds: readonly string[]): Promise<string[]> =>
+  wakeHeld(
+    scope,
+    sql.fragment`
+      select awaited.run_id from automations.waits as awaited
+      where awaited.project_id = ${scope.projectId} and awaited.for_what = 'date'
       and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})`,
   );
 

@@ -1,15 +1,23 @@
 import { earlier, firstZone } from './clock.ts';
 import { STEPS_MAX } from './schema.ts';
 import { takeStep } from './steps.ts';
-import type { EventMatch, Goal } from './step_schema.ts';
+import type { EventMatch, Goal, Step } from './step_schema.ts';
 import type { Detail, Effects, Outcome, PersonView, Reader, Run, Taken, Walk } from './world.ts';
 
 export type Logged = { stepId: string; decision: string; detail: Detail };
 
-/** Where a run is after a walk: it has ended, or it waits at a step, and for which event. */
+/** Where a run is after a walk: it has ended, or it waits at a step. */
 export type Stand =
   | { kind: 'ended'; outcome: Outcome }
-  | { kind: 'waiting'; stepId: string; until: Date; for: EventMatch | null };
+  | {
+      kind: 'waiting';
+      stepId: string;
+      until: Date;
+      /** The event that it waits for. */
+      for: EventMatch | null;
+      /** Traits of which a change moves `until`. */
+      follows: readonly string[];
+    };
 export type Walked = { log: Logged[]; stand: Stand };
 
 /** How much is decided in one run, however long it lives: a circle with delays ends, too. */
@@ -63,9 +71,13 @@ const findLeaving = async ({ run, now, person, reader }: Walk): Promise<Taken | 
   return null;
 };
 
+const findStep = ({ run, stepId }: Walk): Step | undefined => {
+  const { steps } = run.definition;
+  return Object.hasOwn(steps, stepId) ? steps[stepId] : undefined;
+};
+
 const goOn = async (walk: Walk): Promise<Taken> => {
-  const { steps } = walk.run.definition;
-  const step = Object.hasOwn(steps, walk.stepId) ? steps[walk.stepId] : undefined;
+  const step = findStep(walk);
   return step ? takeStep(walk, step) : left('step_missing', 'step_missing');
 };
 
@@ -78,7 +90,9 @@ const isOverdue = ({ run, now, zone }: Walk, dueAt: Date): boolean =>
  */
 const takeOverdue = async (walk: Walk, detail: Detail): Promise<Taken> => {
   const { until } = walk.run;
-  const taken = until !== null && walk.now < until ? await goOn(walk) : null;
+  // The date that it waits for may have moved. To look does nothing else.
+  const mayMove = findStep(walk)?.kind === 'delay_until';
+  const taken = until !== null && (walk.now < until || mayMove) ? await goOn(walk) : null;
   return taken?.kind === 'waits' ? taken : left('expired', 'step_expired', detail);
 };
 
@@ -121,8 +135,8 @@ export const walk = async (run: Run, around: Surroundings): Promise<Walked> => {
     log.push(...toLogged(stand.step_id, taken));
     if (taken.kind === 'leaves') return ended(taken.outcome);
     if (taken.kind === 'waits') {
-      const { until, for: match = null } = taken;
-      return { log, stand: { kind: 'waiting', stepId: stand.step_id, until, for: match } };
+      const { until, for: match = null, follows = [] } = taken;
+      return { log, stand: { kind: 'waiting', stepId: stand.step_id, until, for: match, follows } };
     }
     if (taken.next === null) return ended('completed');
     if (log.length > STEPS_MAX || run.entries + log.length >= RUN_DECISIONS_MAX)

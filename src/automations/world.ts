@@ -151,7 +151,13 @@ type Said = { decision: string; detail?: Detail };
 export type Taken =
   | (Said & { kind: 'goes_on'; next: string | null })
   /** Without a decision: it waits on, and that is no news. */
-  | (Partial<Said> & { kind: 'waits'; until: Date; for?: EventMatch })
+  | (Partial<Said> & {
+      kind: 'waits';
+      until: Date;
+      for?: EventMatch;
+      /** Traits of which a change moves `until`. */
+      follows?: readonly string[];
+    })
   | (Said & { kind: 'leaves'; outcome: Outcome });
 
 /** What one kind of step does. */

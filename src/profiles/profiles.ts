@@ -35,6 +35,7 @@ export {
   watch,
 } from './watch_queries.ts';
 export type { ChangeNotes } from './watch_queries.ts';
+export { takeTraitChanges, watchTraits } from './trait_watch_queries.ts';
 export { AliasInput, IdentifyInput, ProfileRef, readExternalId, workOf } from './schema.ts';
 export type { TraitChange } from './people.ts';
 export { checkTraits } from './traits.ts';

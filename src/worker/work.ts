@@ -5,6 +5,7 @@ import {
   ERASURES,
   EXPIRED,
   MERGES,
+  MOVED_DATES,
   PENDING,
   SEGMENT_STARTS,
 } from './work_of_projects.ts';
@@ -23,6 +24,8 @@ export type Work = {
   segmentEntries: string[];
   /** Starts of all people of a segment that are not done. Those of a paused automation have all the time. */
   segmentStarts: { project_id: string; start_id: string }[];
+  /** Projects with people one of whose watched traits changed. */
+  movedDates: string[];
   /** People whose runs are to be compared after a link or an undo. */
   merges: { project_id: string; profile_id: string }[];
   /** Commands on automations that are not done. */
@@ -175,6 +178,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
   const commands = await ask<Work['commands'][number]>(COMMANDS);
   const merges = await ask<Work['merges'][number]>(MERGES);
   const erasures = await ask<Work['erasures'][number]>(ERASURES);
+  const movedDates = await ask<ProjectRow>(MOVED_DATES);
   const alerts = await ask<ProjectRow>(ALERTS);
   const deliveries = await ask<Work['deliveries'][number]>(DELIVERIES);
   return {
@@ -187,6 +191,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     segmentEntries: toIds(segmentEntries),
     segmentStarts,
     commands,
+    movedDates: toIds(movedDates),
     merges,
     erasures,
     ended: toIds(ended),

@@ -155,3 +155,16 @@ export const SEGMENT_STARTS = ofEachProject(
   )`,
   'requested_at',
 );
+
+/** Projects with notes of changed traits, from project to project. Nothing else wakes a worker for them. */
+export const MOVED_DATES = `
+with recursive next as (
+  (select project_id from profiles.trait_changes where $1 >= 0 order by project_id limit 1)
+  union all
+  select found.project_id from next
+  cross join lateral (
+    select project_id from profiles.trait_changes
+    where project_id > next.project_id order by project_id limit 1
+  ) as found
+)
+select project_id from next limit $2`;

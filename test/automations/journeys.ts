@@ -8,7 +8,7 @@ import { acceptEvents } from '../../src/ingest/queries.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { mergePending } from './merge_pending.ts';
+import { followPeople } from './follow_people.ts';
 
 export const PROVIDER = newId();
 export const mail = (next: string | null = null) => ({
@@ -74,7 +74,7 @@ export const journeysOf = (database: TestDatabase, projectId = newId()) => {
       [projectId, interval],
     );
   };
-  const merge = () => mergePending(database, projectId);
+  const merge = () => followPeople(database, projectId);
   /** Walks whatever is due until nothing is. */
   const settle = async () => {
     await merge();

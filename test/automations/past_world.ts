@@ -22,7 +22,7 @@ import { NEVER } from '../support/database.ts';
 import type { TestDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
 import { refreshSegments } from '../support/refresh_segments.ts';
-import { mergePending } from './merge_pending.ts';
+import { followPeople } from './follow_people.ts';
 import { vault } from './with_endpoint.ts';
 
 /** Something that happens to somebody at a moment. */
@@ -37,7 +37,7 @@ export type Happening = { at: Date } & (
       properties: Record<string, string | number>;
       occurredAt: Date;
     }
-  | { kind: 'trait'; who: string; traits: Record<string, string | number> }
+  | { kind: 'trait'; who: string; traits: Record<string, string | number | null> }
   | { kind: 'link'; who: string; device: string; by?: 'publishable' | 'server' }
   | { kind: 'unlink'; who: string; device: string }
   | { kind: 'unsubscribe' | 'resubscribe' | 'suppress' | 'lift'; who: string }
@@ -79,7 +79,7 @@ export const pastWorld = (database: TestDatabase, clock: Clock, projectId = newI
     return rows.length > 0;
   };
   const settle = async (): Promise<void> => {
-    await mergePending(database, projectId);
+    await followPeople(database, projectId);
     do while ((await within(automations.advance)).isMore);
     while (await takeAll());
   };

@@ -6,7 +6,7 @@ import { inProject } from '../../src/base/db.ts';
 import { keepShownProvider, makeShownProject, SHOWN_ID, shownRelay } from '../http/as_shown.ts';
 import { testApi } from '../support/api.ts';
 import type { TestDatabase } from '../support/database.ts';
-import { mergePending } from './merge_pending.ts';
+import { followPeople } from './follow_people.ts';
 
 export { keepShownProvider };
 
@@ -41,7 +41,7 @@ export const automationsThroughApi = (database: TestDatabase) => {
   const work = async () => {
     await api.processEvents();
     const advance = () => inProject(database.deps, api.project.project_id, automations.advance);
-    await mergePending(database, api.project.project_id);
+    await followPeople(database, api.project.project_id);
     while ((await advance()).isMore);
   };
   const happen = async (event: string, properties: object = {}, external_id = 'ann') => {

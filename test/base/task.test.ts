@@ -26,6 +26,7 @@ test('a task’s name is its path', async () => {
     'automations/call_endpoint',
     'automations/continue_commands',
     'automations/deliver_webhooks',
+    'automations/follow_dates',
     'automations/merge_runs',
     'automations/prune_run_logs',
     'automations/read_segment_entries',

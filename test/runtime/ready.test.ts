@@ -10,7 +10,7 @@ import { testDatabase } from '../support/database.ts';
 import { runCommand } from '../support/run_command.ts';
 
 const database = testDatabase();
-const { api, ask, happen, pass } = automationsThroughApi(database);
+const { api, ask, happen, pass: passFor } = automationsThroughApi(database);
 
 const READY = join(import.meta.dirname, '..', '..', 'src', 'admin', 'ready');
 const apply = (name: string) =>
@@ -20,6 +20,17 @@ const apply = (name: string) =>
       activates: true,
     }),
   );
+/** Lets time go by for runs, and so for the dates that they wait for. */
+const pass = async (interval: string) => {
+  await database.owner.query(
+    `update profiles.profiles
+    set traits = traits
+      || jsonb_build_object('trial_ends_at', (traits ->> 'trial_ends_at')::timestamptz - $2::interval)
+    where project_id = $1 and traits ? 'trial_ends_at'`,
+    [api.project.project_id, interval],
+  );
+  await passFor(interval);
+};
 const daysAhead = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 
 /** What somebody goes through in each ready automation, and which mails that makes. */
@@ -34,7 +45,7 @@ const STORIES: Record<
   },
   trial_ending: {
     begin: ['trial_started', { trial_ends_at: daysAhead(14) }],
-    after: ['12 days', '14 days'],
+    after: ['12 days', '2 days'],
     mails: ['three_days', 'last_day'],
   },
   abandoned_checkout: {
@@ -84,6 +95,52 @@ describe.each(Object.entries(STORIES))('%s', (name, { begin, after, mails }) => 
     await happen(event, { email: 'ann@example.com', first_name: 'Ann', ...properties });
     for (const step of after) await (typeof step === 'string' ? pass(step) : happen(step[0]));
     expect(await mailsOf(id)).toEqual(mails);
+  });
+});
+
+describe('a trial of two weeks whose end moves', () => {
+  type Story = { before: number; endsIn: number; after: number };
+  /** Starts the trial, lets days go by, moves its end, and lets more days go by. Returns the emails of each part. */
+  const mailsAround = async ({ before, endsIn, after }: Story) => {
+    const id = await switchOn('trial_ending');
+    await database.owner.query(
+      `update automations.versions set definition = jsonb_set(definition, '{settings,quiet_hours}', 'null')`,
+    );
+    const ann = { email: 'ann@example.com', first_name: 'Ann' };
+    await happen('trial_started', { ...ann, trial_ends_at: daysAhead(14) });
+    await pass(`${before} days`);
+    const mailedBefore = await mailsOf(id);
+    const traits = { trial_ends_at: daysAhead(endsIn) };
+    await ask('POST', '/v1/identify', { external_id: 'ann', traits });
+    await pass('0');
+    await pass(`${after} days`);
+    return [mailedBefore, await mailsOf(id)];
+  };
+
+  test.each([
+    [
+      'later: three days before the new end',
+      { before: 5, endsIn: 20, after: 18 },
+      [[], ['three_days']],
+    ],
+    [
+      'later after the first email: it does not come again',
+      { before: 12, endsIn: 10, after: 8 },
+      [['three_days'], ['three_days']],
+    ],
+    [
+      'later after the first email: the second comes one day before the new end',
+      { before: 12, endsIn: 10, after: 10 },
+      [['three_days'], ['three_days', 'last_day']],
+    ],
+    [
+      'so near that only the last day is left',
+      { before: 5, endsIn: 2.5, after: 2 },
+      [[], ['last_day']],
+    ],
+    ['into the past: no email', { before: 5, endsIn: -1, after: 14 }, [[], []]],
+  ])('%s', async (_where, story, mailed) => {
+    expect(await mailsAround(story)).toEqual(mailed);
   });
 });
 

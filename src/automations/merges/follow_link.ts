@@ -2,7 +2,7 @@ import type { Scope } from '../../base/db.ts';
 import type { Hint } from '../../base/hints.ts';
 import * as profiles from '../../profiles/profiles.ts';
 import { advanceHint } from '../advance.ts';
-import { wakeWaiting } from '../wait_queries.ts';
+import { wakeDates, wakeWaiting } from '../wait_queries.ts';
 import { hasRuns, insertPending } from './pending_queries.ts';
 
 /** Wakes a worker to compare the runs of a person after a link or an undo. */
@@ -13,7 +13,8 @@ export const mergeHint = (projectId: string, profileId: string): Hint => ({
 
 /**
  * Follows an identity that joined a person, or left one, in the transaction of the link or the undo. Wakes the runs of
- * the person that wait for anything: what the identity did since they began counts for them now. Has the runs compared
+ * the person that wait for anything: what the identity did since they began counts for them now. An undo wakes only
+ * those that wait for a date. Has the runs compared
  * by a job, where the identity was ever enrolled. Until then they wait, so that no email overtakes the comparison.
  */
 export const followLink = async (
@@ -29,8 +30,9 @@ export const followLink = async (
     await insertPending(scope, concerned, { isUndo });
     hints.push(...concerned.map((profileId) => mergeHint(scope.projectId, profileId)));
   }
-  if (joined === ownProfileId) return hints;
   const identityIds = members.map(({ identity_id }) => identity_id);
-  const woken = await wakeWaiting(scope, identityIds);
+  // After an undo the traits of the identity are its own again, and so are its dates.
+  const wake = joined === ownProfileId ? wakeDates : wakeWaiting;
+  const woken = await wake(scope, identityIds);
   return woken.length > 0 ? [...hints, advanceHint(scope.projectId)] : hints;
 };

@@ -1,9 +1,9 @@
-// Compares the runs of people after links and undos, as the job does.
+// Does what jobs do once people changed: compares the runs of people who were linked, and wakes runs whose dates moved.
 import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
 import type { TestDatabase } from '../support/database.ts';
 
-export const mergePending = async (
+export const followPeople = async (
   { owner, deps }: TestDatabase,
   projectId: string,
 ): Promise<void> => {
@@ -16,4 +16,5 @@ export const mergePending = async (
       (await inProject(deps, projectId, (scope) => automations.settleMerges(scope, profile_id)))
         .isMore
     );
+  while ((await inProject(deps, projectId, automations.followDates)).isMore);
 };
