@@ -3604,6 +3604,14 @@ returns boolean
 language sql immutable;
 grant execute on function segments.holds to public;
 
+create function segments.next_anniversary(
+  day date,
+  today date
+)
+returns date
+language sql immutable;
+grant execute on function segments.next_anniversary to public;
+
 create function segments.next_day(
   day date,
   days integer,

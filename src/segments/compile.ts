@@ -164,15 +164,28 @@ export const compile = ({ include_suppressed, where }: Definition, place: Place)
     ? compileCondition(where, place)
     : sql.fragment`(not (${isSuppressed()}) and ${compileCondition(where, place)})`;
 
-const wakeOfTrait = (trait: string, test: ValueTest, { today }: Place) =>
-  test.is === 'within_last'
-    ? [
-        sql.fragment`segments.next_day(
-          (segments.read_moment(profile.traits -> ${trait}::text) at time zone 'UTC')::date,
-          ${test.days}::integer, ${dateOf(today)}
-        )`,
-      ]
-    : [];
+/** The day on which the window of a test begins that a trait passes or will pass next; null of a test without. */
+const beginningOf = (moment: FragmentSqlToken, test: ValueTest, today: FragmentSqlToken) => {
+  const day = sql.fragment`(${moment} at time zone 'UTC')::date`;
+  switch (test.is) {
+    case 'within_last':
+      return day;
+    case 'within_next':
+      return sql.fragment`${day} - ${test.days - 1}::integer`;
+    case 'anniversary':
+      return sql.fragment`segments.next_anniversary(${day}, ${today}) - ${test.days - 1}::integer`;
+    default:
+      return null;
+  }
+};
+
+const wakeOfTrait = (trait: string, test: ValueTest, place: Place) => {
+  const today = dateOf(place.today);
+  const moment = sql.fragment`segments.read_moment(profile.traits -> ${trait}::text)`;
+  const from = beginningOf(moment, test, today);
+  if (from === null || !('days' in test)) return [];
+  return [sql.fragment`segments.next_day(${from}, ${test.days}::integer, ${today})`];
+};
 
 const wakeOfEvents = (leaf: EventLeaf, place: Place): FragmentSqlToken[] => {
   if (leaf.kind === 'event') {

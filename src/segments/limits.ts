@@ -41,7 +41,13 @@ export const segmentLimits: readonly Limit[] = [
     name: 'Window of a condition',
     value: schema.WINDOW_DAYS_MAX,
     unit: 'days',
-    where: '`within_days`, `within_last`',
+    where: '`within_days`, `within_last`, `within_next`',
+  },
+  {
+    name: 'Days of an anniversary',
+    value: schema.ANNIVERSARY_DAYS_MAX,
+    unit: 'days',
+    where: '`anniversary`',
   },
   { name: 'Count of a condition', value: schema.COUNT_MAX, unit: 'items', where: '`count`' },
   {

@@ -46,5 +46,25 @@ export const readMoment = (value: unknown): number | null => {
 /** The day of a moment, counted from 1970, in UTC. */
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
+const inYear = (day: Date, year: number): Date => {
+  const date = new Date(0);
+  date.setUTCFullYear(year, day.getUTCMonth(), day.getUTCDate());
+  // The last of February, in a year without 29 February.
+  if (date.getUTCDate() !== day.getUTCDate()) date.setUTCDate(0);
+  return date;
+};
+
+/**
+ * The first anniversary of a day that is not before today: at least a year after the day. 29 February has its
+ * anniversary on 28 February in years without one. The same rule as `segments.next_anniversary`.
+ */
+export const nextAnniversary = (day: number, today: number): number => {
+  const date = new Date(day * DAY_MS);
+  const first = date.getUTCFullYear() + 1;
+  const year = Math.max(first, new Date(today * DAY_MS).getUTCFullYear());
+  const at = dayOf(inYear(date, year).getTime());
+  return at >= today ? at : dayOf(inYear(date, year + 1).getTime());
+};
+
 /** A day as Postgres reads and writes it. */
 export const toDate = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);

@@ -14,6 +14,8 @@ export const VALUE_CHARS_MAX = 1_000;
 export const NAME_CHARS_MAX = 255;
 /** As far back as timelines reach. */
 export const WINDOW_DAYS_MAX = 730;
+/** Every day of a year. */
+export const ANNIVERSARY_DAYS_MAX = 366;
 export const COUNT_MAX = 1_000_000;
 
 const text = (charsMax: number) =>
@@ -35,6 +37,16 @@ const Days = z.int().min(1, 'at least 1').max(WINDOW_DAYS_MAX, `at most ${WINDOW
 const before = z.strictObject({ is: z.literal('before'), value: Moment });
 const after = z.strictObject({ is: z.literal('after'), value: Moment });
 const withinLast = z.strictObject({ is: z.literal('within_last'), days: Days });
+const withinNext = z.strictObject({ is: z.literal('within_next'), days: Days });
+const anniversary = z.strictObject({
+  is: z.literal('anniversary'),
+  days: z
+    .int()
+    .min(1, 'at least 1')
+    .max(ANNIVERSARY_DAYS_MAX, `at most ${ANNIVERSARY_DAYS_MAX}`)
+    .default(1)
+    .meta({ description: 'Within so many days; one day is today.' }),
+});
 
 const lastingTests = [
   z.strictObject({ is: z.literal('equals'), value: Scalar }),
@@ -54,15 +66,18 @@ const lastingTests = [
 ] as const;
 
 /** What a value must be, as `value_tests.ts` says it. */
-export const ValueTest = z.discriminatedUnion('is', [...lastingTests, withinLast]).meta({
-  id: 'SegmentTest',
-  description:
-    'What a value must be. What is missing passes `not_equals` and nothing else; 5 and `"5"` differ, and so do ' +
-    'capitals. A text `contains` its parts, a list its items. `before`, `after` and `within_last` are of texts ' +
-    'that are RFC 3339 timestamps or dates; the last goes by whole days in UTC, and one day is today. Where such a ' +
-    'window ends, people leave within the first hour of the day.',
-  examples: [{ is: 'equals', value: 'pro' }],
-});
+export const ValueTest = z
+  .discriminatedUnion('is', [...lastingTests, withinLast, withinNext, anniversary])
+  .meta({
+    id: 'SegmentTest',
+    description:
+      'What a value must be. What is missing passes `not_equals` and nothing else; 5 and `"5"` differ, and so do ' +
+      'capitals. A text `contains` its parts, a list its items. The other tests are of texts that are RFC 3339 ' +
+      'timestamps or dates. `within_last` and `within_next` count whole days in UTC, and one day is today. ' +
+      '`anniversary` is the same day of a later year, and 28 February for 29 February in years without one. Where a ' +
+      'window begins or ends, people enter or leave within the first hour of the day.',
+    examples: [{ is: 'equals', value: 'pro' }],
+  });
 export type ValueTest = z.output<typeof ValueTest>;
 
 const PropertyTest = z.discriminatedUnion('is', lastingTests).meta({

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { dayOf, readMoment } from './moments.ts';
+import { dayOf, nextAnniversary, readMoment } from './moments.ts';
 import type { ValueTest } from './schema.ts';
 
 type Json = z.core.util.JSONType;
@@ -14,6 +14,8 @@ const compareMoments = (value: Json, other: string): number => {
   return left === null || right === null ? Number.NaN : left - right;
 };
 
+const isWithin = (distance: number, days: number): boolean => distance >= 0 && distance < days;
+
 /**
  * Whether a value passes a test; undefined is one that is missing. The same rule as `segments.holds`:
  *
@@ -26,7 +28,9 @@ const compareMoments = (value: Json, other: string): number => {
  * | `contains` | a text has the text somewhere in it, case counts; a list has the value as an item of its own |
  * | `greater`, `less` … | numbers only; whole ones beyond 2^53 − 1 are not taken in, so none is rounded |
  * | `before`, `after` | texts that are RFC 3339 timestamps or dates, to the millisecond; others pass neither |
- * | `within_last` | the same, by whole days in UTC: `days: 1` is today. What is in the future has not been yet |
+ * | `within_last` | the same, by whole days in UTC: `days: 1` is today. A day in the future does not pass |
+ * | `within_next` | the same, of today and the days after it. A day in the past does not pass |
+ * | `anniversary` | the same, of the day in a later year; 28 February for 29 February in years without one |
  */
 export const holds = (value: Json | undefined, test: ValueTest, today: number): boolean => {
   if (value === undefined) return test.is === 'not_equals';
@@ -57,9 +61,15 @@ export const holds = (value: Json | undefined, test: ValueTest, today: number): 
       return compareMoments(value, test.value) > 0;
     case 'within_last': {
       const moment = readMoment(value);
-      if (moment === null) return false;
-      const age = today - dayOf(moment);
-      return age >= 0 && age < test.days;
+      return moment !== null && isWithin(today - dayOf(moment), test.days);
+    }
+    case 'within_next': {
+      const moment = readMoment(value);
+      return moment !== null && isWithin(dayOf(moment) - today, test.days);
+    }
+    case 'anniversary': {
+      const moment = readMoment(value);
+      return moment !== null && isWithin(nextAnniversary(dayOf(moment), today) - today, test.days);
     }
   }
 };

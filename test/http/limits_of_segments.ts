@@ -75,7 +75,9 @@ export const limitsOfSegments = ({
     'Window of a condition': bound([
       ...where((count) => event({ within_days: count })),
       ...where((count) => trait({ is: 'within_last', days: count })),
+      ...where((count) => trait({ is: 'within_next', days: count })),
     ]),
+    'Days of an anniversary': bound(where((count) => trait({ is: 'anniversary', days: count }))),
     'People in an import': bound([
       async (count) => importInto({ people: times(count, { external_id: 'ann' }) }),
       async (count) => importInto({ csv: `email\n${times(count, 'a@example.com').join('\n')}` }),

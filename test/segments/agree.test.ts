@@ -177,7 +177,7 @@ const tally = (truths: Truths, { condition, holds, of = [] }: Explained): void =
   truths.set(nameOf(condition), counted);
 };
 /** Everything that a leaf may ask, and how often each way it was at least answered in a run. */
-const LEAVES = 30;
+const LEAVES = 32;
 const ANSWERS_MIN = 50;
 
 test('what is compiled and what explains one person agree on everybody', async () => {
@@ -206,7 +206,7 @@ test('what is compiled and what explains one person agree on everybody', async (
 test('nobody comes or goes by the passing of time alone on a day before their wake-up', async () => {
   const property = fc.asyncProperty(
     definitions,
-    fc.integer({ min: 1, max: 60 }),
+    fc.integer({ min: 1, max: 400 }),
     async (definition, later) => {
       for (const { profile_id, is_member, wake_on } of await ask(definition, TODAY)) {
         const wake = wake_on === null ? Infinity : dayOf(Date.parse(wake_on));

@@ -48,9 +48,19 @@ const times = fc.constantFrom(
   '12:30:00.1234+02:00',
   '00:30:00-05:30',
 );
+/** Days of earlier years, near to the day of today, and one that few years have. */
+const earlierDays = fc.oneof(
+  fc.tuple(fc.integer({ min: -2, max: 30 }), fc.constantFrom(1, 2, 30)).map(([offset, years]) => {
+    const [year = '', ...rest] = toDate(TODAY + offset).split('-');
+    return [Number(year) - years, ...rest].join('-');
+  }),
+  fc.constant('2024-02-29'),
+);
 /** Moments as people write them, and what only looks like one. */
 export const moments = fc.oneof(
   days.map((offset) => toDate(TODAY + offset)),
+  fc.integer({ min: 1, max: 40 }).map((offset) => toDate(TODAY + offset)),
+  earlierDays,
   fc.tuple(days, times).map(([offset, time]) => `${toDate(TODAY + offset)}T${time}`),
 );
 const noMoments = fc.constantFrom(
@@ -65,7 +75,7 @@ const noMoments = fc.constantFrom(
 /** What a trait or a property may be. */
 export const values = fc.oneof(
   { weight: 3, arbitrary: scalars },
-  moments,
+  { weight: 2, arbitrary: moments },
   noMoments,
   fc.array(fc.oneof(scalars, fc.array(scalars, { maxLength: 2 })), { maxLength: 3 }),
   fc.constantFrom({ plan: 'pro' }, { a: null }),
@@ -84,7 +94,11 @@ const momentTests = fc.oneof(
   fc.record({ is: fc.constantFrom('before' as const, 'after' as const), value: fixedMoment }),
   fc.record({ is: fc.constant('within_last' as const), days: within }),
 );
-const lastingTests: fc.Arbitrary<Exclude<ValueTest, { is: 'within_last' }>> = fc.oneof(
+const dayTests = fc.record({
+  is: fc.constantFrom('within_next' as const, 'anniversary' as const),
+  days: within,
+});
+const lastingTests: fc.Arbitrary<Exclude<ValueTest, { days: number }>> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
@@ -101,18 +115,25 @@ const lastingTests: fc.Arbitrary<Exclude<ValueTest, { is: 'within_last' }>> = fc
     value: fc.oneof(fc.constantFrom('p', 'pr'), texts),
   }),
   fc.constant({ is: 'exists' as const }),
-  fc.record({
-    is: fc.constantFrom(
-      'greater' as const,
-      'at_least' as const,
-      'less' as const,
-      'at_most' as const,
-    ),
-    value: numbers,
-  }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      is: fc.constantFrom(
+        'greater' as const,
+        'at_least' as const,
+        'less' as const,
+        'at_most' as const,
+      ),
+      value: numbers,
+    }),
+  },
   fc.record({ is: fc.constantFrom('before' as const, 'after' as const), value: fixedMoment }),
 );
-const tests: fc.Arbitrary<ValueTest> = fc.oneof(lastingTests, lastingTests, momentTests);
+const tests: fc.Arbitrary<ValueTest> = fc.oneof(
+  { weight: 4, arbitrary: lastingTests },
+  momentTests,
+  dayTests,
+);
 
 /** A few, so that random events meet them. */
 export const FILTERS: Filter[][] = [

@@ -44,7 +44,8 @@ test.each([
   '9999-12-31T23:59:59-23:59',
 ])('a page that tells the date %s stops no segment of its project', async (renewal) => {
   const vips = await make('Vips', 'plan', { is: 'equals', value: 'vip' });
-  await make('Renewed', 'renewal', { is: 'within_last', days: 7 });
+  for (const is of ['within_last', 'within_next', 'anniversary'] as const)
+    await make(`Renewed ${is}`, 'renewal', { is, days: 7 });
   await refresh();
   const page = { external_id: 'page-x', anonymous_id: 'a', traits: { renewal } };
   await ask('POST', '/v1/identify', page, api.project.publishable_key);

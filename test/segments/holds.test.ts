@@ -73,6 +73,20 @@ const decided: [string, Value, ValueTest, boolean][] = [
   ['what is in the future has not been', '2026-05-21', { is: 'within_last', days: 7 }, false],
   ['so many days and no more', '2026-05-14', { is: 'within_last', days: 7 }, true],
   ['a day earlier is out', '2026-05-13', { is: 'within_last', days: 7 }, false],
+  ['the next days begin today', '2026-05-20T00:00:00Z', { is: 'within_next', days: 1 }, true],
+  ['and not tomorrow', '2026-05-21', { is: 'within_next', days: 1 }, false],
+  ['what has been is not next', '2026-05-19T23:59:59Z', { is: 'within_next', days: 7 }, false],
+  ['so many days ahead and no more', '2026-05-26T23:59:59Z', { is: 'within_next', days: 7 }, true],
+  ['a day later is not yet in', '2026-05-27', { is: 'within_next', days: 7 }, false],
+  ['a birthday is today', '1990-05-20', { is: 'anniversary', days: 1 }, true],
+  ['a birthday was yesterday', '1990-05-19', { is: 'anniversary', days: 1 }, false],
+  ['a birthday is in a week', '1990-05-26', { is: 'anniversary', days: 7 }, true],
+  ['the day itself is no anniversary', '2026-05-20', { is: 'anniversary', days: 1 }, false],
+  ['nor is a day of this year', '2026-05-22', { is: 'anniversary', days: 30 }, false],
+  ['the first is a year later', '2025-05-20', { is: 'anniversary', days: 1 }, true],
+  ['a year has 366 days at most', '1990-05-19', { is: 'anniversary', days: 366 }, true],
+  ['what is no date has no anniversary', 'spring', { is: 'anniversary', days: 366 }, false],
+  ['what is missing has none', MISSING, { is: 'anniversary', days: 366 }, false],
 ];
 
 test.each(decided)('%s', async (_name, value, given, isHeld) => {

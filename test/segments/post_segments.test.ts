@@ -58,6 +58,11 @@ test.each([
   ['an unknown member', { ...tag, also: 1 }, '/definition/where/also'],
   ['an empty list of conditions', { kind: 'all', of: [] }, '/definition/where/of'],
   [
+    'an anniversary of no days',
+    { kind: 'trait', trait: 'born', test: { is: 'anniversary', days: 0 } },
+    '/definition/where/test/days',
+  ],
+  [
     'a window of no days',
     { kind: 'event', event: 'a', within_days: 0 },
     '/definition/where/within_days',

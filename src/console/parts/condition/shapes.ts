@@ -37,10 +37,13 @@ export const TEST_WORDS: Record<Test['is'], string> = {
   before: 'is before',
   after: 'is after',
   within_last: 'is in the last days',
+  within_next: 'is in the next days',
+  anniversary: 'has its anniversary in the next days',
 };
 
 const NUMBERS: readonly Test['is'][] = ['greater', 'at_least', 'less', 'at_most'];
 const MOMENTS: readonly Test['is'][] = ['before', 'after'];
+const DAYS: readonly Test['is'][] = ['within_last', 'within_next', 'anniversary'];
 
 export type Shape = 'scalar' | 'values' | 'text' | 'number' | 'moment' | 'days' | 'nothing';
 
@@ -49,7 +52,7 @@ export const shapeOf = (is: Test['is']): Shape => {
   if (NUMBERS.includes(is)) return 'number';
   if (MOMENTS.includes(is)) return 'moment';
   if (is === 'one_of') return 'values';
-  if (is === 'within_last') return 'days';
+  if (DAYS.includes(is)) return 'days';
   if (is === 'exists') return 'nothing';
   return is === 'starts_with' ? 'text' : 'scalar';
 };
@@ -63,7 +66,7 @@ export const withTest = (test: Test, is: Test['is']): Test => {
     case 'nothing':
       return { is: 'exists' };
     case 'days':
-      return { is: 'within_last', days: 30 };
+      return { is, days: is === 'anniversary' ? 1 : 30 } as Test;
     case 'values':
       return { is: 'one_of', values: known === '' ? [] : [known] };
     case 'number':

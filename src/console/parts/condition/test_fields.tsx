@@ -19,7 +19,7 @@ const Value = ({ test, onChange, error }: Props) => {
       <NumberInput
         aria-label="Days"
         value={test.days}
-        onChange={(days) => onChange({ is: 'within_last', days: Number(days) || 0 })}
+        onChange={(days) => onChange({ ...test, days: Number(days) || 0 })}
         suffix=" days"
         min={1}
         allowDecimal={false}
@@ -76,6 +76,6 @@ export const TestFields = ({ test, onChange, error, only }: Props) => (
 );
 
 export const LASTING = (Object.keys(TEST_WORDS) as Test['is'][]).filter(
-  (is) => is !== 'within_last',
+  (is) => shapeOf(is) !== 'days',
 );
 export const OF_TIME: readonly Test['is'][] = ['within_last', 'before', 'after'];

@@ -1,0 +1,71 @@
+--! Previous: sha1:c199b7416fbc70588232638e5c67a6a4403bab5f
+--! Hash: sha1:80e475df97f4f66b5736ce57afdbdd5887c1a29c
+--! Message: dates_ahead
+
+-- Enter migration here
+
+--! Included segments/next_anniversary.sql
+-- The first anniversary of a day that is not before today: at least a year after the day. 29 February has its
+-- anniversary on 28 February in years without one.
+--
+-- The same rule as nextAnniversary in src/segments/moments.ts.
+create or replace function segments.next_anniversary(day date, today date)
+returns date
+language sql immutable
+as $$
+  select case when this_year.day >= next_anniversary.today then this_year.day
+    else (next_anniversary.day + make_interval(years => passed.years + 1))::date end
+  from (
+    select greatest(1, (extract(year from next_anniversary.today) - extract(year from next_anniversary.day))::integer)
+      as years
+  ) as passed
+  cross join lateral (
+    select (next_anniversary.day + make_interval(years => passed.years))::date as day
+  ) as this_year
+$$;
+--! EndIncluded segments/next_anniversary.sql
+--! Included segments/holds.sql
+-- Says whether a value passes a test of a segment's definition. A value that is missing is null; never answers null.
+--
+-- The same rule as src/segments/value_tests.ts, which says what it means. Types are never turned into each
+-- other: a test of numbers fails for texts. `today` is the day, in UTC, that windows end with.
+create or replace function segments.holds(value jsonb, test jsonb, today date)
+returns boolean
+language sql immutable
+as $$
+  select coalesce(
+    case holds.test ->> 'is'
+      when 'exists' then holds.value is not null
+      when 'equals' then holds.value = holds.test -> 'value'
+      when 'not_equals' then holds.value is null or holds.value <> holds.test -> 'value'
+      when 'one_of' then jsonb_typeof(holds.value) in ('string', 'number', 'boolean')
+        and holds.test -> 'values' @> holds.value
+      when 'contains' then case jsonb_typeof(holds.value)
+        when 'array' then holds.value @> (holds.test -> 'value')
+        when 'string' then jsonb_typeof(holds.test -> 'value') = 'string'
+          and strpos(holds.value #>> '{}', holds.test ->> 'value') > 0
+      end
+      when 'starts_with' then jsonb_typeof(holds.value) = 'string'
+        and starts_with(holds.value #>> '{}', holds.test ->> 'value')
+      when 'before' then segments.read_moment(holds.value) < segments.read_moment(holds.test -> 'value')
+      when 'after' then segments.read_moment(holds.value) > segments.read_moment(holds.test -> 'value')
+      when 'within_last' then holds.today - (segments.read_moment(holds.value) at time zone 'UTC')::date
+        between 0 and (holds.test ->> 'days')::integer - 1
+      when 'within_next' then (segments.read_moment(holds.value) at time zone 'UTC')::date - holds.today
+        between 0 and (holds.test ->> 'days')::integer - 1
+      when 'anniversary' then segments.next_anniversary(
+          (segments.read_moment(holds.value) at time zone 'UTC')::date, holds.today) - holds.today
+        between 0 and (holds.test ->> 'days')::integer - 1
+      else case when jsonb_typeof(holds.value) = 'number' then
+        case holds.test ->> 'is'
+          when 'greater' then holds.value::numeric > (holds.test -> 'value')::numeric
+          when 'at_least' then holds.value::numeric >= (holds.test -> 'value')::numeric
+          when 'less' then holds.value::numeric < (holds.test -> 'value')::numeric
+          when 'at_most' then holds.value::numeric <= (holds.test -> 'value')::numeric
+        end
+      end
+    end,
+    false
+  )
+$$;
+--! EndIncluded segments/holds.sql
