@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { toOrigin } from '../base/origin.ts';
 import type { OwedAnswers } from './owed_answers.ts';
+import { closeUnread } from './stalled_answers.ts';
 
 /** The connections that wait for a request, by origin (base/origin.ts). */
 class Waiting {
@@ -128,7 +129,7 @@ export class Connections {
       }
       this.#forget(socket);
       this.#onClosed();
-      socket.destroy();
+      closeUnread(socket);
       return;
     }
   }
