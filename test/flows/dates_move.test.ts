@@ -40,8 +40,13 @@ beforeAll(async () => {
     });
     return automations.createActive(scope, 'Trial', {
       trigger: { kind: 'event', event: 'trial_started' },
-      entry: 'ends',
+      entry: 'remember',
       steps: {
+        remember: {
+          kind: 'update_profile',
+          traits_from_event: { email: 'email', trial_ends_at: 'trial_ends_at' },
+          next: 'ends',
+        },
         ends: {
           kind: 'delay_until',
           until: { trait: 'trial_ends_at' },
@@ -67,68 +72,130 @@ const call = async (
   expect([path, status < 300, answer]).toEqual([path, true, answer]);
   return answer;
 };
+type Who = { external_id: string } | { anonymous_id: string };
+const idOf = async (who: Who): Promise<string | null> => {
+  const { items } = await call('GET', `/v1/profiles?${new URLSearchParams(who).toString()}`);
+  return items[0]?.id ?? null;
+};
+/** Waits until the person has a run that waits until a moment. */
+const waitsUntil = (who: Who, at: string) =>
+  until(`${JSON.stringify(who)}: the run waits until ${at}`, async () => {
+    const id = await idOf(who);
+    if (id === null) return null;
+    const { items } = await call('GET', `/v1/automations/${automationId}/runs?profile_id=${id}`);
+    return items.some(({ wake_at }: { wake_at: string | null }) => wake_at === at);
+  });
+const mailsTo = (email: string): (string | null)[] =>
+  world.sink.mails.filter(({ to }) => to.includes(email)).map(({ subject }) => subject);
+const mailed = (email: string) =>
+  until(`an email to ${email}`, () => mailsTo(email).length > 0 && mailsTo(email));
+const start = (who: Who, properties = {}) =>
+  call('POST', '/v1/events', { event: 'trial_started', ...who, properties });
 const ahead = (ms: number): string => new Date(Date.now() + ms).toISOString();
 
 /** A person whose trial ends in ten days, in a run that waits for that. */
-const beginTrial = async (who: string) => {
-  const email = `${who}@people.test`;
-  const identify = (traits: object) => call('POST', '/v1/identify', { external_id: who, traits });
+const beginTrial = async (name: string) => {
+  const who = { external_id: name };
+  const email = `${name}@people.test`;
+  const identify = (traits: object) => call('POST', '/v1/identify', { ...who, traits });
   const endsAt = ahead(10 * DAY_MS);
   await identify({ email, trial_ends_at: endsAt });
-  await call('POST', '/v1/events', { event: 'trial_started', external_id: who });
-  const waitsUntil = (at: string) =>
-    until(`${who}: the run waits until ${at}`, async () => {
-      const { items: people } = await call('GET', `/v1/profiles?external_id=${who}`);
-      const [person] = people;
-      if (!person) return null;
-      const path = `/v1/automations/${automationId}/runs?profile_id=${person.id}`;
-      const [run] = (await call('GET', path)).items;
-      return run?.wake_at === at;
-    });
-  await waitsUntil(endsAt);
-  const mailed = () =>
-    until(`${who}: an email`, () => {
-      const subjects = world.sink.mails
-        .filter(({ to }) => to.includes(email))
-        .map(({ subject }) => subject);
-      return subjects.length > 0 && subjects;
-    });
-  return { identify, waitsUntil, mailed };
+  await start(who);
+  await waitsUntil(who, endsAt);
+  return { who, email, identify };
 };
 
 describe.concurrent('the end of a trial', { timeout: TEST_TIMEOUT_MS }, () => {
   test('moves near: the email comes then', async () => {
-    const { identify, mailed } = await beginTrial('near');
+    const { email, identify } = await beginTrial('near');
     await identify({ trial_ends_at: ahead(4_000) });
-    expect(await mailed()).toEqual(['Ended']);
+    expect(await mailed(email)).toEqual(['Ended']);
   });
 
   test('moves away and back: the email comes once', async () => {
-    const { identify, waitsUntil, mailed } = await beginTrial('away');
+    const { who, email, identify } = await beginTrial('away');
     const later = ahead(30 * DAY_MS);
     await identify({ trial_ends_at: later });
-    await waitsUntil(later);
+    await waitsUntil(who, later);
     await identify({ trial_ends_at: ahead(4_000) });
-    expect(await mailed()).toEqual(['Ended']);
+    expect(await mailed(email)).toEqual(['Ended']);
   });
 
   test.each([
     ['is removed', 'removed', null],
     ['is no date', 'no_date', 'soon'],
     ['moves into the past', 'past', new Date(0).toISOString()],
-  ])('%s: the other email comes', async (_what, who, value) => {
-    const { identify, mailed } = await beginTrial(who);
+  ])('%s: the other email comes', async (_what, name, value) => {
+    const { email, identify } = await beginTrial(name);
     await identify({ trial_ends_at: value });
-    expect(await mailed()).toEqual(['No date']);
+    expect(await mailed(email)).toEqual(['No date']);
   });
 
   test('is not what a page says, where a server said it', async () => {
-    const { waitsUntil, identify } = await beginTrial('page');
+    const { who, email, identify } = await beginTrial('page');
     const later = ahead(20 * DAY_MS);
     await identify({ trial_ends_at: later });
-    const wish = { external_id: 'page', anonymous_id: 'b1', traits: { trial_ends_at: ahead(0) } };
+    const wish = { ...who, anonymous_id: 'b1', traits: { trial_ends_at: ahead(0) } };
     await call('POST', '/v1/identify', wish, world.project.publishable_key);
-    await waitsUntil(later);
-    expect(world.sink.mails.filter(({ to }) => to.includes('page@people.test'))).toEqual([]);
+    await waitsUntil(who, later);
+    expect(mailsTo(email)).toEqual([]);
+  });
+});
+
+/** A device in a run that waits for ten days, and a customer whose trial ends in forty. */
+const beginTwo = async (name: string) => {
+  const device = { anonymous_id: `${name}-device` };
+  const customer = { external_id: `${name}-customer` };
+  const email = `${name}@people.test`;
+  const [own, hers] = [ahead(10 * DAY_MS), ahead(40 * DAY_MS)];
+  const startDevice = (at = own) =>
+    start(device, { email: `${name}-d@people.test`, trial_ends_at: at });
+  const identify = (endsAt: string) =>
+    call('POST', '/v1/identify', { ...customer, traits: { email, trial_ends_at: endsAt } });
+  const link = async (): Promise<string> =>
+    (await call('POST', '/v1/identify/alias', { ...device, ...customer })).link.id;
+  const undo = (linkId: string) => call('POST', `/v1/identity-links/${linkId}/undo`);
+  return { device, customer, email, own, hers, startDevice, identify, link, undo };
+};
+
+describe.concurrent('a device is linked to a customer', { timeout: TEST_TIMEOUT_MS }, () => {
+  test('before its run begins: the run follows the date of the person', async () => {
+    const { device, customer, email, hers, startDevice, identify, link } = await beginTwo('before');
+    await call('POST', '/v1/events', { event: 'seen', ...device });
+    await identify(hers);
+    await link();
+    await startDevice();
+    await identify(hers);
+    await waitsUntil(customer, hers);
+    await identify(ahead(4_000));
+    expect(await mailed(email)).toEqual(['Ended']);
+  });
+
+  test('while its run waits: the run takes the date of the person, and an undo returns its own', async () => {
+    const story = await beginTwo('during');
+    const { device, customer, own, hers, startDevice, identify, link, undo } = story;
+    await startDevice();
+    await waitsUntil(device, own);
+    await identify(hers);
+    const linkId = await link();
+    await waitsUntil(customer, hers);
+    await undo(linkId);
+    await waitsUntil(device, own);
+  });
+
+  test('after its email: no other comes', async () => {
+    const { device, customer, email, hers, startDevice, identify, link } = await beginTwo('after');
+    await startDevice(ahead(3_000));
+    expect(await mailed('after-d@people.test')).toEqual(['Ended']);
+    await identify(hers);
+    await link();
+    const id = await until('both are one', async () => {
+      const [one, other] = await Promise.all([idOf(device), idOf(customer)]);
+      return one === other && one;
+    });
+    await identify(ahead(0));
+    const { items } = await call('GET', `/v1/automations/${automationId}/runs?profile_id=${id}`);
+    expect(items.map(({ status }: { status: string }) => status)).toEqual(['ended']);
+    expect(mailsTo(email)).toEqual([]);
   });
 });
