@@ -9,7 +9,9 @@ import { readDefinitions } from './definitions.ts';
 import { claimDueRuns, isOver, listDueOf, listDueRuns } from './due_queries.ts';
 import type { Due, DueRun } from './due_queries.ts';
 import { openLive } from './live.ts';
+import { mergeHint } from './merges/merge_hint.ts';
 import { Others } from './merges/others.ts';
+import { listPending } from './merges/pending_queries.ts';
 import { lockRecipients } from './recipients.ts';
 import { readClock } from './run_queries.ts';
 import { saveWalks } from './save_walks.ts';
@@ -114,6 +116,19 @@ const inOrderOf = (due: readonly Due[], claimed: readonly DueRun[]): DueRun[] =>
   return due.flatMap(({ run_id }) => byId.get(run_id) ?? []);
 };
 
+/** Asks for the comparisons that due runs wait for, except for runs that pages caused. */
+const hintAtPending = async (
+  scope: Scope,
+  waiting: readonly Due[],
+  profileOf: ReadonlyMap<string, string>,
+): Promise<Hint[]> => {
+  const ids = waiting.flatMap(({ identity_id, is_of_page }) =>
+    is_of_page ? [] : (profileOf.get(identity_id) ?? []),
+  );
+  const pending = await listPending(scope, [...new Set(ids)]);
+  return pending.map((profileId) => mergeHint(scope.projectId, profileId, 'server'));
+};
+
 const isFrozen = ({ automation_status, is_test }: DueRun): boolean =>
   automation_status === 'paused' && !is_test;
 
@@ -147,6 +162,9 @@ const advanceDue = async (
       })),
     ),
   );
+  const claimedIds = new Set(claimed.map(({ run_id }) => run_id));
+  const waiting = due.filter(({ run_id }) => !claimedIds.has(run_id));
+  const pending = await hintAtPending(scope, waiting, profileOf);
   const frozen = claimed.filter(isFrozen).map(({ run_id }) => run_id);
   await freezeRuns(scope, frozen);
   const runs = await moveClaimed(
@@ -159,6 +177,7 @@ const advanceDue = async (
   const endpointIds = new Set(done.flatMap(({ calledAt }) => [...calledAt]));
   return {
     hints: [
+      ...pending,
       ...[...providerIds].map((providerId) => delivery.sendHint(scope.projectId, providerId)),
       ...[...endpointIds].map((endpointId) => callHint(scope.projectId, endpointId)),
     ],

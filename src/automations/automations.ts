@@ -39,7 +39,9 @@ export {
 } from './segment_entries.ts';
 export { listNeededEntries } from './segment_queries.ts';
 export { listInProgress } from './in_progress.ts';
-export { followLink, mergeHint } from './merges/follow_link.ts';
+export { compareRuns } from './merges/compare_runs.ts';
+export { followLink } from './merges/follow_link.ts';
+export { mergeHint } from './merges/merge_hint.ts';
 export { COMPARED_RUNS_MAX, settleMerges } from './merges/settle.ts';
 export { activate, addVersion, create } from './life.ts';
 export { findCountedSince, listUnfinished, pruneRunLogs } from './prune.ts';

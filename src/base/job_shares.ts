@@ -14,13 +14,17 @@ export type SharedJob = Hint & { projectId: string; isBackground: boolean };
 
 const partOf = (jobs: number, part: number): number => Math.max(1, Math.floor(jobs * part));
 
+const kindOf = ({ projectId, task }: Pick<SharedJob, 'projectId' | 'task'>): string =>
+  `${projectId} ${task}`;
+
 /** A part of a worker's jobs, and how many of it may run at a time. */
 type Part = { name: string; jobsMax: number };
 
 /**
  * Gives each project, each kind of job in it, and all work in the background a share of the jobs that a worker runs
- * at a time. A job past a share ends at once. The process hints at it again when there is room, the oldest first. The
- * sweeper finds what a process leaves when it dies: jobs look at rows.
+ * at a time. A job past a share ends at once. The process hints at it again when there is room: first at the kind of
+ * which the fewest run, and the oldest of that, so that many jobs of one kind do not hold up another. The sweeper
+ * finds what a process leaves when it dies: jobs look at rows.
  */
 export class JobShares {
   readonly #deps: Pick<Deps, 'db' | 'log'>;
@@ -64,7 +68,7 @@ export class JobShares {
     const background = { name: 'background', jobsMax: this.#backgroundMax };
     return [
       { name: projectId, jobsMax: this.#projectMax },
-      { name: `${projectId} ${task}`, jobsMax: this.#kindMax },
+      { name: kindOf({ projectId, task }), jobsMax: this.#kindMax },
       ...(isBackground ? [background] : []),
     ];
   }
@@ -84,12 +88,13 @@ export class JobShares {
   }
 
   async #giveNext(): Promise<void> {
-    for (const [key, left] of this.#left) {
-      if (!this.#hasRoom(left)) continue;
-      this.#left.delete(key);
-      await this.#hintAt(left);
-      return;
-    }
+    const withRoom = [...this.#left].filter(([, left]) => this.#hasRoom(left));
+    const ofKind = ([, left]: [string, SharedJob]) => this.#running.get(kindOf(left)) ?? 0;
+    const least = Math.min(...withRoom.map(ofKind));
+    const next = withRoom.find((one) => ofKind(one) === least);
+    if (!next) return;
+    this.#left.delete(next[0]);
+    await this.#hintAt(next[1]);
   }
 
   #hintAt({ task, payload }: SharedJob): Promise<void> {

@@ -54,7 +54,7 @@ const address = (deps: PrepareDeps, batch: Batch, read: Read, send: Claimed): Ad
 /** How the subject begins of a mail by which somebody tries an automation: nobody is to take it in earnest. */
 export const TEST_MARK = '[Test] ';
 
-type Made = { message: Rendered; raw: Buffer };
+type Made = { message: Rendered; raw: Buffer; showsAsserted: boolean };
 
 /** A mail as it is sent: with a way to leave, and said to be a test where it is one. */
 const finish = ({ send, url }: Addressed, said: Rendered): Rendered => {
@@ -82,7 +82,7 @@ const build = (
     host: 'smtp_host' in ready.settings ? ready.settings.smtp_host : null,
   };
   const raw = buildMessage({ sendId, attempt, sender: ready.sender, to, about }, message);
-  return { message, raw };
+  return { message, raw, showsAsserted: outcome.showsAsserted };
 };
 
 /** A leased send and its message, as it goes over the wire. */
@@ -90,7 +90,7 @@ export type Built = {
   send: Claimed;
   subject: string;
   raw: Buffer;
-  /** Whether the message may show what only a browser asserted. */
+  /** Whether the message shows what only a browser asserted. */
   showsAsserted: boolean;
 };
 
@@ -151,11 +151,9 @@ const buildSome = async (
       continue;
     }
     try {
-      const { message, raw } = build(batch, read, { addressed, outcome });
+      const { message, raw, showsAsserted } = build(batch, read, { addressed, outcome });
       bytes += raw.length;
       if (raw.length > LARGE_BYTES) await nextTurn();
-      const { mail } = addressed;
-      const showsAsserted = mail !== null && mail.asserted !== null && !mail.isBare;
       built.prepared.push({ send, subject: message.subject, raw, showsAsserted });
       built.contents.push({ sendId: send.send_id, ...message });
     } catch (error) {

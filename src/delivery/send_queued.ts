@@ -128,9 +128,18 @@ const leave = async (turn: ProviderTurn): Promise<boolean> => {
   return false;
 };
 
+/**
+ * Releases what waits only for a lane that pages may make slow: it would wait as long as those hang, for its lease at
+ * most. Released, it is claimed again, and rendered without words of pages once they hang for `HANG_MS`.
+ */
+const releaseHanging = async (turn: ProviderTurn): Promise<void> => {
+  if (turn.noteStall()) await release(turn.context, turn.drain());
+};
+
 /** Others wait for its place: its lanes go on with what they have, and it comes again when they have done that. */
-const makeRoom = (turn: ProviderTurn, found: 'more' | 'done'): boolean => {
-  turn.isLeft = found === 'more';
+const makeRoom = async (turn: ProviderTurn, found: 'more' | 'done'): Promise<boolean> => {
+  turn.isLeft = found === 'more' || turn.waitingCount > 0;
+  await releaseHanging(turn);
   return turn.isLeft && turn.isIdle;
 };
 
@@ -182,6 +191,7 @@ const fill = async (
   }
   const isOver = () => turn.isIdle || isWanted();
   if (!(await turn.whileItGoesOn(isOver, leftMs(), STALL_MS))) await leave(turn);
+  else await releaseHanging(turn);
   return true;
 };
 

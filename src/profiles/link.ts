@@ -85,6 +85,8 @@ export type MovedIdentity = {
   /** The profile that it belongs to now, and the one that it belonged to before. */
   joined: string;
   left: string;
+  /** Whether a page made the link. An undo is never of a page. */
+  isOfPage: boolean;
 };
 
 /** Runs in the transaction of a link or an undo. */
@@ -130,6 +132,7 @@ export const makeLink = async (
       ownProfileId: link.anonymous_profile_id,
       joined: link.profile_id,
       left: replaced?.profile_id ?? link.anonymous_profile_id,
+      isOfPage: link.key_type === 'publishable',
     });
   }
   return made;
@@ -156,6 +159,7 @@ export const unlinkPeople = async (
       ownProfileId: link.anonymous_profile_id,
       joined: restored?.profile_id ?? link.anonymous_profile_id,
       left: link.profile_id,
+      isOfPage: false,
     });
   }
   return link;

@@ -58,18 +58,31 @@ export const renderSafely = <Message>(
   }
 };
 
+const isSame = (one: Rendered, other: Rendered): boolean =>
+  one.subject === other.subject && one.html === other.html && one.text === other.text;
+
+/** Whether a message differs from the one without asserted values, or needs them. */
+const differs = (message: Rendered, renderBare: () => Rendered): boolean => {
+  try {
+    return !isSame(message, renderBare());
+  } catch {
+    return true;
+  }
+};
+
 /**
  * Renders a message safely, and without the asserted values if they would make a link to a foreign host, or if `isBare`
- * says so.
+ * says so. Returns also whether the message shows any of them: most templates read few traits, and a browser may assert
+ * any.
  */
 export const renderGuarded = <Message extends Rendered>(
   renderWith: (variables: Variables) => Message,
   variables: Variables,
   { guard, isFinal, isBare }: Safety & { isBare: boolean },
-): Message => {
-  if (guard && isBare) return renderFirst(renderWith, guard.listBare(), isFinal);
-  const message = renderSafely(renderWith, variables, { guard, isFinal });
-  return guard
-    ? guard.check(message, () => renderFirst(renderWith, guard.listBare(), isFinal))
-    : message;
+): { message: Message; showsAsserted: boolean } => {
+  if (!guard) return { message: renderWith(variables), showsAsserted: false };
+  const renderBare = () => renderFirst(renderWith, guard.listBare(), isFinal);
+  if (isBare) return { message: renderBare(), showsAsserted: false };
+  const message = guard.check(renderSafely(renderWith, variables, { guard, isFinal }), renderBare);
+  return { message, showsAsserted: differs(message, renderBare) };
 };

@@ -21,7 +21,8 @@ export type Rendered = { subject: string; html: string; text: string };
 
 /** What became of a template. A customer's template fails as a matter of course, so it is never thrown. */
 export type RenderOutcome =
-  | { kind: 'rendered'; message: Rendered }
+  /** `showsAsserted`: whether it says anything that only a browser asserted. */
+  | { kind: 'rendered'; message: Rendered; showsAsserted: boolean }
   /** `missing`: the variable that was not there, where that is the reason. */
   | { kind: 'failed'; reason: string; missing?: string | null };
 
@@ -227,8 +228,8 @@ export const render = (
     try {
       const parsed = key === undefined ? parseSource(source) : versions.of(key, source);
       const renderWith = (those: Variables) => renderParsed(parsed, those, strict).message;
-      const message = renderGuarded(renderWith, variables, { guard, isFinal: isOfTime, isBare });
-      return { kind: 'rendered', message };
+      const safety = { guard, isFinal: isOfTime, isBare };
+      return { kind: 'rendered', ...renderGuarded(renderWith, variables, safety) };
     } catch (error) {
       const { part, message } =
         error instanceof PartFailed ? error : { part: 'html', message: toReason(error) };

@@ -125,7 +125,8 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
       automations.commandHint(project_id, automation_id),
     ),
     ...work.merges.map(({ project_id, profile_id }) =>
-      automations.mergeHint(project_id, profile_id),
+      // A run of a server that waits asks for the other lane by itself.
+      automations.mergeHint(project_id, profile_id, 'page'),
     ),
     ...work.queuedSends.map(({ project_id, provider_id }) =>
       delivery.sendHint(project_id, provider_id),

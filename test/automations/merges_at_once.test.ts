@@ -1,6 +1,8 @@
 // Links, undos and workers that come at the same time: no email comes twice, and nothing is left undecided.
 import { beforeEach, expect, test } from 'vitest';
 import * as automations from '../../src/automations/automations.ts';
+import type { Hint } from '../../src/base/hints.ts';
+import * as profiles from '../../src/profiles/profiles.ts';
 import { listWork } from '../../src/worker/work.ts';
 import mergeRuns from '../../tasks/automations/merge_runs.ts';
 import { connectAs } from '../base/connections.ts';
@@ -148,3 +150,50 @@ test('an erase leaves no place that an undo could restore', async () => {
   expect(await world.select('run_id', 'automations.run_merges')).toEqual([]);
   expect(await world.select('profile_id', 'automations.pending_merges')).toEqual([]);
 });
+
+/** Links Ann's phone to her, and returns the jobs that this asks for. */
+const jobsOfLink = (key_type: 'server' | 'publishable') =>
+  world.within(async (scope) => {
+    const wish = {
+      anonymous_id: 'Phone',
+      external_id: 'ann',
+      source: 'identify',
+      key_type,
+    } as const;
+    const hints: Hint[] = [];
+    await profiles.linkPeople(scope, wish, async (inner, moved) => {
+      hints.push(...(await automations.followLink(inner, moved)));
+    });
+    return hints.map(({ task }) => task).filter((task) => task.includes('merge'));
+  });
+
+test.each([
+  ['server', 'automations/merge_runs'],
+  ['publishable', 'automations/merge_runs_of_pages'],
+] as const)('a link by a %s key has its runs compared by %s', async (keyType, task) => {
+  await enrollBoth();
+  expect(await jobsOfLink(keyType)).toEqual([task]);
+});
+
+test.each([
+  ['a server', 'server', ['automations/merge_runs']],
+  ['a page', 'browser', []],
+] as const)(
+  'attack: links of pages wait to be compared; a due run of %s that waits asks for: %s',
+  async (_who, source, tasks) => {
+    await enrollBoth();
+    await jobsOfLink('publishable');
+    await database.owner.query('update automations.runs set source = $2 where project_id = $1', [
+      world.projectId,
+      source,
+    ]);
+    await world.pass('1 day');
+    const { hints } = await world.advance();
+    const [profileId] = await pendingOf();
+    const merging = hints.filter(({ task }) => task.includes('merge'));
+    expect(merging.map(({ task }) => task)).toEqual(tasks);
+    for (const { payload } of merging) expect(payload).toMatchObject({ profile_id: profileId });
+    await work(profileId ?? '');
+    expect((await world.advance()).hints.filter(({ task }) => task.includes('merge'))).toEqual([]);
+  },
+);

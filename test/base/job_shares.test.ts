@@ -110,6 +110,22 @@ test.each([
   await Promise.all(jobs);
 });
 
+test('attack: many jobs of one kind are left; one of another kind goes first, whenever it came', async () => {
+  const { begin, ends } = running(sharesOf(10));
+  const projectId = newId();
+  const jobs = ['pages', 'pages', 'process', 'process'].map((name) => begin(projectId, name));
+  for (const name of ['pages', 'pages', 'pages', 'process', 'merge']) await begin(projectId, name);
+  // The end of a job of either kind makes room for any of them.
+  ends[0]?.();
+  await jobs[0];
+  expect(await jobsOf(projectId)).toEqual(['merge']);
+  ends[1]?.();
+  await jobs[1];
+  expect(await jobsOf(projectId)).toEqual(['merge', 'pages']);
+  for (const end of ends) end();
+  await Promise.all(jobs);
+});
+
 test('what was left is hinted at when a job of the project ends, one for each, the oldest first', async () => {
   const { begin, ends } = running(sharesOf(5));
   const projectId = newId();

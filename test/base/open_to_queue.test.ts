@@ -115,6 +115,7 @@ test('only ids, times, states and priorities of these tables are open to the que
       name: 'profiles.erasures',
       columns: ['erasure_id', 'project_id', 'requested_at', 'status'],
     },
+    { name: 'profiles.trait_changes', columns: ['noted_at', 'project_id'] },
     {
       name: 'providers.bounce_mailboxes',
       columns: ['next_read_at', 'project_id', 'provider_id', 'status'],

@@ -28,6 +28,7 @@ test('a task’s name is its path', async () => {
     'automations/deliver_webhooks',
     'automations/follow_dates',
     'automations/merge_runs',
+    'automations/merge_runs_of_pages',
     'automations/prune_run_logs',
     'automations/read_segment_entries',
     'automations/start_segment',

@@ -3,13 +3,8 @@ import type { Hint } from '../../base/hints.ts';
 import * as profiles from '../../profiles/profiles.ts';
 import { advanceHint } from '../advance.ts';
 import { wakeDates, wakeWaiting } from '../wait_queries.ts';
+import { mergeHint } from './merge_hint.ts';
 import { hasRuns, insertPending } from './pending_queries.ts';
-
-/** Wakes a worker to compare the runs of a person after a link or an undo. */
-export const mergeHint = (projectId: string, profileId: string): Hint => ({
-  task: 'automations/merge_runs',
-  payload: { project_id: projectId, profile_id: profileId },
-});
 
 /**
  * Follows an identity that joined a person, or left one, in the transaction of the link or the undo. Wakes the runs of
@@ -19,7 +14,7 @@ export const mergeHint = (projectId: string, profileId: string): Hint => ({
  */
 export const followLink = async (
   scope: Scope,
-  { anonymousId, ownProfileId, joined, left }: profiles.MovedIdentity,
+  { anonymousId, ownProfileId, joined, left, isOfPage }: profiles.MovedIdentity,
 ): Promise<Hint[]> => {
   const members = await profiles.listMembers(scope, [joined]);
   const moved = members.find(({ kind, value }) => kind === 'anonymous' && value === anonymousId);
@@ -28,7 +23,8 @@ export const followLink = async (
     const isUndo = left !== ownProfileId;
     const concerned = isUndo ? [joined, left] : [joined];
     await insertPending(scope, concerned, { isUndo });
-    hints.push(...concerned.map((profileId) => mergeHint(scope.projectId, profileId)));
+    const lane = isOfPage ? 'page' : 'server';
+    hints.push(...concerned.map((profileId) => mergeHint(scope.projectId, profileId, lane)));
   }
   const identityIds = members.map(({ identity_id }) => identity_id);
   // After an undo the traits of the identity are its own again, and so are its dates.

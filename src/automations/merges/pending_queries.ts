@@ -35,6 +35,21 @@ export const insertPending = async (
   `);
 };
 
+const Waiting = z.strictObject({ profile_id: z.uuid() });
+
+/** Returns those of some people whose runs have to be compared first. */
+export const listPending = async (
+  { tx, projectId }: Scope,
+  profileIds: readonly string[],
+): Promise<string[]> => {
+  if (profileIds.length === 0) return [];
+  const rows = await tx.any(sql.type(Waiting)`
+    select profile_id from automations.pending_merges
+    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
+  `);
+  return rows.map(({ profile_id }) => profile_id);
+};
+
 const Pending = z.strictObject({ walked_to: z.uuid(), is_undo: z.boolean() });
 
 /** Locks the comparison of a person that is not done, and returns how far it is. */
