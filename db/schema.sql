@@ -2601,6 +2601,7 @@ create table profiles.changes (
   profile_id uuid not null,
   source     text,
   reason     jsonb,
+  aspects    jsonb,
   constraint changes_pkey primary key (project_id, noted_at, change_id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=1000);
 create index changes_with_reasons on profiles.changes using btree (project_id, profile_id) where (reason is not null);
@@ -2739,6 +2740,14 @@ create table profiles.watches (
 alter table profiles.watches enable row level security, force row level security;
 create policy one_project on profiles.watches for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant insert, select, update on profiles.watches to trunkline_runtime;
+
+create function profiles.aspect(
+  kind text,
+  name text
+)
+returns integer
+language sql immutable;
+grant execute on function profiles.aspect to public;
 
 create function profiles.change_traits(
   project_id uuid,
@@ -2880,7 +2889,8 @@ create function profiles.note_changes(
   project_id uuid,
   profile_ids uuid[],
   source text default null::text,
-  reasons jsonb[] default null::jsonb[]
+  reasons jsonb[] default null::jsonb[],
+  aspects jsonb[] default null::jsonb[]
 )
 returns void
 language plpgsql volatile
@@ -2975,7 +2985,8 @@ returns table (
   profile_id uuid,
   source text,
   is_fresh boolean,
-  reasons jsonb
+  reasons jsonb,
+  aspects jsonb
 )
 language plpgsql volatile
 set search_path = '';

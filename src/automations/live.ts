@@ -118,9 +118,19 @@ const asTried = (run: WalkedRun, person: PersonView | null): PersonView | null =
  * but what they cause, such as an entry into a segment, has the source of the run. The note comes before the
  * change: `take_changes` may take the change's own note in a later batch, and never in an earlier one.
  */
-const noteCause = async ({ scope, run: { source }, profileId }: Live): Promise<void> => {
+const noteCause = async (
+  { scope, run: { source }, profileId }: Live,
+  traits: Record<string, unknown>,
+): Promise<void> => {
   if (source === 'server') return;
-  await profiles.noteChanges(scope, [profileId], source === 'browser' ? source : null);
+  // With an address tags change, too.
+  const aspects = Object.hasOwn(traits, 'email')
+    ? null
+    : Object.keys(traits).map((name) => profiles.aspectOf('trait', name));
+  await profiles.noteChanges(scope, [profileId], {
+    source: source === 'browser' ? source : null,
+    aspects: [aspects],
+  });
 };
 
 /** What steps of a run may ask and do: the tables as they are, and the rooms that change them. */
@@ -175,7 +185,7 @@ export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
       // A test changes no profile.
       if (is_test) return true;
       const change = { identityId, traits, setAt, authority, anonymousId };
-      await noteCause(live);
+      await noteCause(live, traits);
       if (!(await profiles.changeTraits(scope, change))) return false;
       together.forget(profileId);
       if (authority === 'server' && Object.hasOwn(traits, 'email')) together.confirm(profileId);

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { sql } from '../base/db.ts';
+import type { Aspects } from './aspects.ts';
 
 /**
  * Why a person changed, where it was nothing fresh: a link that brought the identity of a device, whose own profile is
@@ -8,11 +9,27 @@ import { sql } from '../base/db.ts';
 export type ChangeReason =
   { kind: 'link'; own_profile_id: string } | { kind: 'undo' } | { kind: 'made'; lag_ms: number };
 
+/** What a note of people who changed says, besides who they are. */
+export type ChangeNote = {
+  /** Who caused the changes; null where that is not known. */
+  source?: 'server' | 'browser' | null;
+  /** Why each of the people changed, in their order; null or a missing one stands for something fresh. */
+  reasons?: readonly z.core.util.JSONType[];
+  /** What changed of each of them, in their order; null or a missing one stands for anything. */
+  aspects?: readonly Aspects[];
+};
+
 export const UNDO: ChangeReason = { kind: 'undo' };
 
-/** Returns reasons as an argument of a function; null stands for something fresh. */
-export const reasonsColumn = (reasons: readonly z.core.util.JSONType[]) =>
+/** Returns documents as an argument of a function; null stays null. */
+const documents = (all: readonly unknown[]) =>
   sql.array(
-    reasons.map((reason) => (reason === null ? null : JSON.stringify(reason))),
+    all.map((one) => (one === null ? null : JSON.stringify(one))),
     'jsonb',
   );
+
+/** Returns reasons as an argument of a function; null stands for something fresh. */
+export const reasonsColumn = (reasons: readonly z.core.util.JSONType[]) => documents(reasons);
+
+/** Returns aspects as an argument of a function; null stands for anything. */
+export const aspectsColumn = (aspects: readonly Aspects[]) => documents(aspects);

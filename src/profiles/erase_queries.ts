@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { noteChanges } from './queries.ts';
+import { noteChanges } from './change_queries.ts';
 
 export const ERASURE_STATUSES = ['pending', 'done'] as const;
 /** Who asked: a server key, or the ledger after a backup was restored. */

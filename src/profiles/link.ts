@@ -6,7 +6,8 @@ import type { LinkAnswer, LinkRow } from '../identity/identity.ts';
 import { UNDO } from './change_reasons.ts';
 import type { ChangeReason } from './change_reasons.ts';
 import { refold } from './people.ts';
-import { noteChanges, setMergedInto } from './queries.ts';
+import { noteChanges } from './change_queries.ts';
+import { setMergedInto } from './queries.ts';
 import type { Link } from './schema.ts';
 
 export const linkLimits: readonly Limit[] = [
@@ -67,7 +68,7 @@ const refoldAll = async (scope: Scope, { links, into, reasonOf }: Moved): Promis
   for (const id of ids) await refold(scope, id, reasonOf(id));
   for (const id of left) await setMergedInto(scope, id, into);
   // Also when their traits stay: their timelines changed.
-  await noteChanges(scope, ids, null, ids.map(reasonOf));
+  await noteChanges(scope, ids, { reasons: ids.map(reasonOf) });
 };
 
 /** Returns why a link changes a profile: a person who loses a device to a server's link loses it by an undo. */

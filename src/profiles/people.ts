@@ -5,13 +5,13 @@ import type { LeftIdentifier, Person } from '../identity/identity.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as quotas from '../quotas/quotas.ts';
 import * as suppression from '../suppression/suppression.ts';
+import { setTags } from './change_queries.ts';
 import {
   changeTraits as changeTraitsQuery,
   foldProfile,
   holdByAddress,
   insertProfiles,
   seeFlushes,
-  setTags,
 } from './queries.ts';
 import type { Folded } from './queries.ts';
 import type { ChangeReason } from './change_reasons.ts';

@@ -22,7 +22,10 @@ export { findForEmail, isOfBrowser, readForEmail, traitsForEmail } from './for_e
 export type { Addressee, Asserted, ForEmail } from './for_email.ts';
 export { listMembers } from './members.ts';
 export { changeAddresses, changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';
-export { listConfirmed, noteChanges } from './queries.ts';
+export { aspectOf } from './aspects.ts';
+export type { Aspects } from './aspects.ts';
+export { noteChanges } from './change_queries.ts';
+export { listConfirmed } from './queries.ts';
 export { PastPeople } from './past.ts';
 export type { Imagined, PastPerson } from './past.ts';
 export { LedgerEntry, listLedger, replayErasures } from './replay.ts';

@@ -161,53 +161,12 @@ export const foldProfile = (
     )
   `);
 
-/**
- * Notes people who changed, after the change and under its locks. `reasons` say why, in the order of the ids; a missing
- * one stands for something fresh.
- */
-export const noteChanges = (
-  { tx, projectId }: Scope,
-  profileIds: readonly string[],
-  source: 'server' | 'browser' | null = null,
-  reasons: readonly z.core.util.JSONType[] = [],
-) =>
-  tx.query(sql.unsafe`
-    select from profiles.note_changes(
-      project_id => ${projectId}, profile_ids => ${sql.array([...profileIds], 'uuid')},
-      source => ${source}, reasons => ${reasonsColumn(reasons)}
-    )
-  `);
-
 /** Says where a profile went when its only identity was linked; null takes it back. */
 export const setMergedInto = ({ tx, projectId }: Scope, profileId: string, into: string | null) =>
   tx.query(sql.unsafe`
     update profiles.profiles set merged_into = ${into}, updated_at = now()
     where project_id = ${projectId} and profile_id = ${profileId}
   `);
-
-const Tagged = z.strictObject({ profile_id: z.uuid() });
-
-/** Gives some profiles, which are locked, these tags and no others. `reason` says why they change. */
-export const setTags = async (
-  scope: Scope,
-  profileIds: readonly string[],
-  tags: readonly string[],
-  reason: ChangeReason | null = null,
-): Promise<void> => {
-  const changed = await scope.tx.any(sql.type(Tagged)`
-    update profiles.profiles set tags = ${sql.array([...tags], 'text')}, updated_at = now()
-    where project_id = ${scope.projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
-    and tags is distinct from ${sql.array([...tags], 'text')}
-    returning profile_id
-  `);
-  if (changed.length === 0) return;
-  await noteChanges(
-    scope,
-    changed.map(({ profile_id }) => profile_id),
-    null,
-    changed.map(() => reason),
-  );
-};
 
 const Confirmed = z.strictObject({ profile_id: z.uuid() });
 

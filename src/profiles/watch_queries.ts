@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import type { Aspects } from './aspects.ts';
 
 /**
  * From the commit on, everybody who changes is noted, save by those who change people just now and found that
@@ -29,11 +30,16 @@ const Changed = z.strictObject({
   source: z.enum(['server', 'browser']).nullable(),
   is_fresh: z.boolean(),
   reasons: z.array(z.json()).nullable(),
+  aspects: z.array(z.array(z.int())).nullable(),
 });
-/** Who caused the changes of a person, where that is known, and why each was made; null stands for something fresh. */
+/** What is noted of a person who changed. */
 export type ChangeNotes = {
+  /** Who caused the changes, where that is known. */
   source: z.output<typeof Changed>['source'];
+  /** Why each was made; null stands for something fresh. */
   reasons: readonly z.core.util.JSONType[];
+  /** What changed. */
+  aspects: Aspects;
 };
 const FRESH: ChangeNotes['reasons'] = [null];
 
@@ -43,13 +49,17 @@ export const takeChanges = async (
   changesMax: number,
 ): Promise<Map<string, ChangeNotes>> => {
   const rows = await tx.any(sql.type(Changed)`
-    select profile_id, source, is_fresh, reasons
+    select profile_id, source, is_fresh, reasons, aspects
     from profiles.take_changes(project_id => ${projectId}, changes_max => ${changesMax})
   `);
   return new Map(
-    rows.map(({ profile_id, source, is_fresh, reasons }) => [
+    rows.map(({ profile_id, source, is_fresh, reasons, aspects }) => [
       profile_id,
-      { source, reasons: [...(is_fresh ? FRESH : []), ...(reasons ?? [])] },
+      {
+        source,
+        reasons: [...(is_fresh ? FRESH : []), ...(reasons ?? [])],
+        aspects: aspects?.flat() ?? null,
+      },
     ]),
   );
 };
@@ -61,7 +71,7 @@ const Note = z.strictObject({
   reason: z.json(),
 });
 
-/** Takes the notes of some people who changed. Returns each of those once, without who caused the changes. */
+/** Takes the notes of some people who changed. Returns each of those once, without who caused the changes, and what. */
 export const takeChangesOf = async (
   { tx, projectId }: Scope,
   profileIds: readonly string[],
@@ -89,7 +99,7 @@ export const takeChangesOf = async (
   return new Map(
     [...byPerson].map(([id, own]) => [
       id,
-      { source: null, reasons: own.map(({ reason }) => reason) },
+      { source: null, reasons: own.map(({ reason }) => reason), aspects: null },
     ]),
   );
 };

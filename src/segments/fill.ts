@@ -19,7 +19,9 @@ export const FILL_PROFILES_MAX = 5_000;
 /** Nobody could be in a static segment before it was made: whoever is on its list by now came into it. */
 const open = async (scope: Scope, segmentId: string): Promise<void> => {
   await openStatic(scope, segmentId);
-  await profiles.noteChanges(scope, await listImported(scope, segmentId));
+  const listed = await listImported(scope, segmentId);
+  const aspects = [profiles.aspectOf('list', segmentId)];
+  await profiles.noteChanges(scope, listed, { aspects: listed.map(() => aspects) });
 };
 
 /**

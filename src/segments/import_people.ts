@@ -104,6 +104,20 @@ export type Imported = {
   errors: Unread[];
 };
 
+/** Notes people who came on a list, or off it. */
+const noteListed = async (
+  scope: Scope,
+  segmentId: string,
+  ids: readonly string[],
+): Promise<void> => {
+  const listed = [...new Set(ids)];
+  const aspects = [profiles.aspectOf('list', segmentId)];
+  await profiles.noteChanges(scope, listed, {
+    source: 'server',
+    aspects: listed.map(() => aspects),
+  });
+};
+
 /**
  * Puts people whom we know on the list of a static segment. Whoever is suppressed or unsubscribed is on the
  * list and not in the segment: a list frees nobody. The same import again changes nothing, also when it was taken
@@ -127,7 +141,7 @@ export const importPeople = async (
   if (isNew) {
     await insertImported(scope, told, [...profileOf.keys()]);
     await setImport(scope, told.importId, profileOf.size);
-    await profiles.noteChanges(scope, [...new Set(profileOf.values())], 'server');
+    await noteListed(scope, told.segmentId, [...profileOf.values()]);
   }
   return {
     import_id: told.importId,
@@ -142,8 +156,8 @@ export const importPeople = async (
 export const undoImport = async (scope: Scope, importId: string): Promise<void> => {
   const profileOf = await profiles.holdProfiles(scope, await listImportedBy(scope, importId));
   await deleteImport(scope, importId);
-  await setUndone(scope, importId);
-  await profiles.noteChanges(scope, [...new Set(profileOf.values())], 'server');
+  const segmentId = await setUndone(scope, importId);
+  if (segmentId !== null) await noteListed(scope, segmentId, [...profileOf.values()]);
 };
 
 export { findImport };

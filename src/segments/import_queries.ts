@@ -94,13 +94,20 @@ export const setImport = ({ tx, projectId }: Scope, importId: string, people: nu
     where project_id = ${projectId} and import_id = ${importId}
   `);
 
-export const setUndone = ({ tx, projectId }: Scope, importId: string) =>
-  tx.query(sql.unsafe`
+const SegmentId = z.strictObject({ segment_id: z.uuid() });
+
+/** Says that an import was taken back. Returns its segment; null where that was said before. */
+export const setUndone = async (
+  { tx, projectId }: Scope,
+  importId: string,
+): Promise<string | null> => {
+  const row = await tx.maybeOne(sql.type(SegmentId)`
     update segments.imports set undone_at = now()
     where project_id = ${projectId} and import_id = ${importId} and undone_at is null
+    returning segment_id
   `);
-
-const SegmentId = z.strictObject({ segment_id: z.uuid() });
+  return row?.segment_id ?? null;
+};
 
 /** The static segments that a profile was imported into, by any of its identities. */
 export const listImportedInto = async (

@@ -21,24 +21,48 @@ export const listMemberships = (
 const Asked = z.strictObject({
   profile_id: z.uuid(),
   made_at: z.date(),
-  holds: z.array(z.boolean()),
+  /** In the order of what is asked; null of what the profile is not asked. */
+  holds: z.array(z.boolean().nullable()),
   wake_on: z.iso.date().nullable(),
 });
 
-/** Asks each of some profiles, as far as they live, whatever is asked of `profile`; and when to ask again. */
+/** Whether `profile` passes a definition, and the days on which that may change, as fragments. */
+type Question = { holds: FragmentSqlToken; wakes: readonly FragmentSqlToken[] };
+/** As many as there are bits. */
+export const QUESTIONS_MAX = 25;
+
+/**
+ * Asks some profiles, as far as they live; and when to ask again. Each is asked the questions whose bits are set for
+ * it, the first of which has the value 1.
+ */
 export const askProfiles = (
   { tx, projectId }: Scope,
-  profileIds: readonly string[],
-  { holds, wakes }: { holds: readonly FragmentSqlToken[]; wakes: readonly FragmentSqlToken[] },
-) =>
-  tx.any(sql.type(Asked)`
+  questions: readonly Question[],
+  asked: ReadonlyMap<string, number>,
+) => {
+  const everyone = 2 ** questions.length - 1;
+  const isPartial = [...asked.values()].some((bits) => (bits & everyone) !== everyone);
+  const ifAsked = (at: number, what: FragmentSqlToken) =>
+    isPartial
+      ? sql.fragment`case when asked.bits & ${2 ** at}::integer <> 0 then ${what} end`
+      : what;
+  const holds = questions.map((one, at) => ifAsked(at, one.holds));
+  const wakes = questions.flatMap((one, at) => one.wakes.map((wake) => ifAsked(at, wake)));
+  const ids = sql.array([...asked.keys()], 'uuid');
+  const bits = isPartial
+    ? sql.fragment`join unnest(${ids}, ${sql.array([...asked.values()], 'int4')}) as asked (profile_id, bits)
+        on asked.profile_id = profile.profile_id`
+    : sql.fragment``;
+  return tx.any(sql.type(Asked)`
     select profile.profile_id, profile.created_at as made_at,
-      array[${sql.join([...holds], sql.fragment`, `)}]::boolean[] as holds,
+      array[${sql.join(holds, sql.fragment`, `)}]::boolean[] as holds,
       least(${sql.join([sql.fragment`null::date`, ...wakes], sql.fragment`, `)})::text as wake_on
     from profiles.profiles as profile
-    where profile.project_id = ${projectId} and profile.profile_id = any (${sql.array([...profileIds], 'uuid')})
+    ${bits}
+    where profile.project_id = ${projectId} and profile.profile_id = any (${ids})
     and profile.merged_into is null and profile.erasure_id is null
   `);
+};
 
 const Held = z.strictObject({ profile_id: z.uuid(), is_living: z.boolean() });
 

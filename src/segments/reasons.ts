@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ChangeNotes } from '../profiles/profiles.ts';
+import type { Aspects, ChangeNotes } from '../profiles/profiles.ts';
 
 /** A moment in a JSON document of Postgres. */
 const Moment = z.string().transform((text) => new Date(text));
@@ -75,6 +75,9 @@ const mergeSources = (one: Source, other: Source): Source => {
   return one === 'browser' || other === 'browser' ? 'browser' : null;
 };
 
+const unite = (one: Aspects, other: Aspects): Aspects =>
+  one === null || other === null ? null : [...one, ...other];
+
 /** Late events add up, and each other reason says the same however often it is noted. */
 const unique = (reasons: ChangeNotes['reasons']): ChangeNotes['reasons'] => {
   const seen = new Set<string>();
@@ -97,7 +100,8 @@ export const mergeNotes = (
       const before = postponed.get(id);
       if (!before) return [id, one];
       const source = mergeSources(one.source, before.source);
-      return [id, { source, reasons: unique([...before.reasons, ...one.reasons]) }];
+      const reasons = unique([...before.reasons, ...one.reasons]);
+      return [id, { source, reasons, aspects: unite(one.aspects, before.aspects) }];
     }),
   );
 
@@ -112,7 +116,8 @@ export const addPending = (
   const all = new Map(notes);
   for (const [id, reasons] of pending) {
     const own = notes.get(id);
-    all.set(id, { source: own?.source ?? null, reasons: [...(own?.reasons ?? []), ...reasons] });
+    const { source = null, aspects = null } = own ?? {};
+    all.set(id, { source, reasons: [...(own?.reasons ?? []), ...reasons], aspects });
   }
   return all;
 };

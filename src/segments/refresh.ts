@@ -1,6 +1,8 @@
 import type { Scope } from '../base/db.ts';
 import type { ChangeNotes } from '../profiles/profiles.ts';
 import { compile, compileWakes } from './compile.ts';
+import { Concerns } from './concerns.ts';
+import type { Concern } from './concerns.ts';
 import { listUsed } from './conditions.ts';
 import { Lateness } from './lateness.ts';
 import {
@@ -10,14 +12,12 @@ import {
   insertHistory,
   insertMembers,
   listMemberships,
+  QUESTIONS_MAX,
 } from './member_queries.ts';
-import type { Cause, Change, Entry } from './member_queries.ts';
+import type { Cause, Change, Entry, Membership } from './member_queries.ts';
 import type { Defined } from './record_queries.ts';
 import { deleteWakes, keepWakes } from './wake_queries.ts';
 import type { Wake } from './wake_queries.ts';
-
-/** How many definitions one statement asks: each costs the planner its share. */
-const ASKED_MAX = 25;
 
 /**
  * Definitions in groups, each of which asks at most about segments of the groups before it. Those that are
@@ -59,29 +59,29 @@ const countsFor = (
 
 type Looked = { changes: Change[]; wakes: Map<string, string> };
 
-/** What differs between members as they are kept and as they should be, of some definitions. */
+/** What differs between members as they are kept, by their keys, and as they should be, of some definitions. */
 const compare = async (
   scope: Scope,
-  profileIds: readonly string[],
-  defined: readonly Defined[],
-  today: number,
+  concerns: readonly Concern[],
+  { today, kept }: { today: number; kept: ReadonlySet<string> },
 ): Promise<Looked> => {
   const place = { projectId: scope.projectId, today };
-  const asked = await askProfiles(scope, profileIds, {
-    holds: defined.map(({ definition }) => compile(definition, place)),
-    wakes: defined.flatMap(({ definition }) => compileWakes(definition, place)),
-  });
-  const ids = [...new Set(defined.map(({ segment_id }) => segment_id))];
-  const kept = await listMemberships(scope, profileIds, ids);
-  const were = new Set(kept.map(({ segment_id, profile_id }) => `${segment_id}/${profile_id}`));
+  const bits = new Map<string, number>();
+  for (const [at, { profileIds }] of concerns.entries())
+    for (const id of profileIds) bits.set(id, (bits.get(id) ?? 0) | (2 ** at));
+  const questions = concerns.map(({ one: { definition } }) => ({
+    holds: compile(definition, place),
+    wakes: compileWakes(definition, place),
+  }));
+  const asked = await askProfiles(scope, questions, bits);
   const askedOf = new Map(asked.map((one) => [one.profile_id, one]));
-  const changes = profileIds.flatMap((profile_id) =>
-    defined.flatMap((one, at): Change[] => {
+  const changes = concerns.flatMap(({ one, profileIds }, at) =>
+    [...profileIds].flatMap((profile_id): Change[] => {
       const { segment_id, version } = one;
       const row = askedOf.get(profile_id);
       const isMember = row?.holds[at] ?? false;
       if (!countsFor(one, profile_id, row)) return [];
-      if (isMember === were.has(`${segment_id}/${profile_id}`)) return [];
+      if (isMember === kept.has(keyOf({ segment_id, profile_id }))) return [];
       return [{ segment_id, profile_id, version, change: isMember ? 'entered' : 'left' }];
     }),
   );
@@ -89,6 +89,27 @@ const compare = async (
     wake_on === null ? [] : [[profile_id, wake_on] as const],
   );
   return { changes, wakes: new Map(wakes) };
+};
+
+const keyOf = ({ segment_id, profile_id }: Membership): string => `${segment_id}/${profile_id}`;
+
+/** Does the same with definitions that do not ask about each other, however many. */
+const compareAll = async (
+  scope: Scope,
+  concerns: readonly Concern[],
+  today: number,
+): Promise<Looked> => {
+  const all: Looked = { changes: [], wakes: new Map() };
+  if (concerns.length === 0) return all;
+  const ids = new Set(concerns.flatMap(({ profileIds }) => [...profileIds]));
+  const segmentIds = new Set(concerns.map(({ one }) => one.segment_id));
+  const kept = new Set((await listMemberships(scope, [...ids], [...segmentIds])).map(keyOf));
+  for (const some of chunksOf(concerns, QUESTIONS_MAX)) {
+    const { changes, wakes } = await compare(scope, some, { today, kept });
+    all.changes.push(...changes);
+    noteWakes(all.wakes, wakes);
+  }
+  return all;
 };
 
 /** Writes who entered and left, of the people who exist by now. */
@@ -137,7 +158,9 @@ const NO_NOTES: ReadonlyMap<string, ChangeNotes> = new Map();
  * Makes members of definitions whoever passes them, of some profiles, and of nobody else among these; writes
  * who came and went. Whoever calls holds the project. Answers the changes.
  *
- * When `isAll` definitions of the project are asked, what is known of when to look again is known anew.
+ * People whose notes say what changed are asked about the definitions that this concerns. When `isAll` definitions of
+ * the project are given, those who are asked about all of them are looked at again when these say so; the others then,
+ * or earlier where that was known.
  */
 export const refresh = async (
   scope: Scope,
@@ -147,15 +170,16 @@ export const refresh = async (
 ): Promise<Change[]> => {
   const changed: Change[] = [];
   const lateness = new Lateness(scope, { notes, cause, today });
+  const concerns = new Concerns(profileIds, notes);
   const wakes = new Map<string, string>();
   for (const level of toLevels(defined)) {
-    for (const some of chunksOf(level, ASKED_MAX)) {
-      const looked = await compare(scope, profileIds, some, today);
-      changed.push(...(await write(scope, await lateness.judge(looked.changes, some))));
-      noteWakes(wakes, looked.wakes);
-    }
+    const looked = await compareAll(scope, concerns.ask(level), today);
+    const written = await write(scope, await lateness.judge(looked.changes, level));
+    concerns.add(written);
+    changed.push(...written);
+    noteWakes(wakes, looked.wakes);
   }
-  if (isAll) await deleteWakes(scope, profileIds);
+  if (isAll) await deleteWakes(scope, concerns.listAskedAll(defined.length));
   await keepWakes(scope, await toWakes(scope, wakes));
   return changed;
 };

@@ -37,22 +37,25 @@ const NO_ONE: Refreshed = { count: 0, failed: [] };
 
 type TurnDeps = Pick<Deps, 'db' | 'keys' | 'log'>;
 
-/** Notes again that people changed, for the next transaction: one note for each reason. */
+/** Notes again that people changed, for the next transaction: one note for each reason, each with all that changed. */
 const noteAgain = async (
   scope: Scope,
   left: readonly string[],
   noted: ReadonlyMap<string, profiles.ChangeNotes>,
 ): Promise<void> => {
   for (const [source, ids] of Map.groupBy(left, (id) => noted.get(id)?.source ?? null)) {
-    const notes = ids.flatMap((id) =>
-      (noted.get(id)?.reasons ?? []).map((reason) => ({ id, reason })),
-    );
-    const reasons = notes.map(({ reason }) => reason);
+    const notes = ids.flatMap((id) => {
+      const { reasons = [], aspects = null } = noted.get(id) ?? {};
+      return reasons.map((reason) => ({ id, reason, aspects }));
+    });
     await profiles.noteChanges(
       scope,
       notes.map(({ id }) => id),
-      source,
-      reasons,
+      {
+        source,
+        reasons: notes.map(({ reason }) => reason),
+        aspects: notes.map(({ aspects }) => aspects && [...new Set(aspects)]),
+      },
     );
   }
 };

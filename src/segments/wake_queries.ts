@@ -36,6 +36,9 @@ export const keepWakes = async (
 /** A person who could not be evaluated, and the notes that the evaluation was for; null where only time has passed. */
 export type Postponed = { profileId: string; noted: ChangeNotes | null };
 
+/** Leaves out what changed: whoever was postponed is asked everything, because the wake-up took the place of others. */
+const toStored = ({ source, reasons }: ChangeNotes): string => JSON.stringify({ source, reasons });
+
 /**
  * Sets when people are evaluated next, in place of any moment that was set before, and keeps the notes that the
  * evaluation was for. The profiles must exist.
@@ -55,7 +58,7 @@ export const postponeWakes = async (
         'uuid',
       )},
       ${sql.array(
-        postponed.map(({ noted }) => noted && JSON.stringify(noted)),
+        postponed.map(({ noted }) => noted && toStored(noted)),
         'jsonb',
       )}
     ) as postponed (profile_id, noted)
@@ -81,7 +84,7 @@ export const listPostponed = async (
     where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
     and noted is not null
   `);
-  return new Map(rows.map(({ profile_id, noted }) => [profile_id, noted]));
+  return new Map(rows.map(({ profile_id, noted }) => [profile_id, { ...noted, aspects: null }]));
 };
 
 export const deleteWakes = ({ tx, projectId }: Scope, profileIds: readonly string[]) =>
@@ -108,7 +111,7 @@ export const listDueWakes = async (
     limit ${limit}
   `);
   const postponed = rows.flatMap(({ profile_id, noted }): [string, ChangeNotes][] =>
-    noted ? [[profile_id, noted]] : [],
+    noted ? [[profile_id, { ...noted, aspects: null }]] : [],
   );
   return { ids: rows.map(({ profile_id }) => profile_id), notes: new Map(postponed) };
 };

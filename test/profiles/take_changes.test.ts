@@ -46,12 +46,12 @@ test('each person comes with the reason of each note, and with who caused all of
   const projectId = newId();
   await inProject(database.deps, projectId, (scope) => watch(scope));
   await inProject(database.deps, projectId, async (scope) => {
-    await noteChanges(scope, [ann, bob], 'server', [{ kind: 'undo' }]);
-    await noteChanges(scope, [ann], 'browser');
+    await noteChanges(scope, [ann, bob], { source: 'server', reasons: [{ kind: 'undo' }] });
+    await noteChanges(scope, [ann], { source: 'browser' });
   });
   const taken = await inProject(database.deps, projectId, (scope) => takeChanges(scope, 9));
   expect(taken.get(ann)?.source).toBe('browser');
   expect(taken.get(ann)?.reasons).toHaveLength(2);
   expect(taken.get(ann)?.reasons).toEqual(expect.arrayContaining([{ kind: 'undo' }, null]));
-  expect(taken.get(bob)).toEqual({ source: 'server', reasons: [null] });
+  expect(taken.get(bob)).toEqual({ source: 'server', reasons: [null], aspects: null });
 });
