@@ -40,7 +40,7 @@ export const aspectsOf = ({ include_suppressed, where }: Definition): Set<number
     ...listConditions(where).flatMap(aspectsOfCondition),
   ]);
 
-/** A definition, and the people who are asked about it. */
+/** A definition, and the people who are asked about it, if any. */
 export type Concern = { one: Defined; profileIds: ReadonlySet<string> };
 
 const add = <K>(index: Map<K, Set<string>>, key: K, id: string): void => {
@@ -72,16 +72,16 @@ export class Concerns {
     }
   }
 
-  /** Returns those of some definitions that people are asked about. None of them asks about another. */
+  /** Returns who is asked about each of some definitions. None of them asks about another. */
   ask(defined: readonly Defined[]): Concern[] {
-    return defined.flatMap((one) => {
+    return defined.map((one) => {
       const found = [
         ...[...aspectsOf(one.definition)].map((aspect) => this.#byAspect.get(aspect)),
         ...listUsed(one.definition).map((segmentId) => this.#bySegment.get(segmentId)),
       ];
       const profileIds = new Set([...this.#whole, ...found.flatMap((ids) => [...(ids ?? [])])]);
       for (const id of profileIds) this.#counts.set(id, (this.#counts.get(id) ?? 0) + 1);
-      return profileIds.size === 0 ? [] : [{ one, profileIds }];
+      return { one, profileIds };
     });
   }
 

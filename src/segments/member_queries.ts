@@ -40,8 +40,7 @@ export const askProfiles = (
   questions: readonly Question[],
   asked: ReadonlyMap<string, number>,
 ) => {
-  const everyone = 2 ** questions.length - 1;
-  const isPartial = [...asked.values()].some((bits) => (bits & everyone) !== everyone);
+  const isPartial = questions.length > 1;
   const ifAsked = (at: number, what: FragmentSqlToken) =>
     isPartial
       ? sql.fragment`case when asked.bits & ${2 ** at}::integer <> 0 then ${what} end`

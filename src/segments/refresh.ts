@@ -93,6 +93,21 @@ const compare = async (
 
 const keyOf = ({ segment_id, profile_id }: Membership): string => `${segment_id}/${profile_id}`;
 
+/** So many definitions at most are asked about in a statement for each. */
+const ALONE_MAX = 4;
+
+/**
+ * Definitions in groups, one for each statement. The text of a statement follows from the definitions alone, not from
+ * those that a page of people happens to need: Postgres keeps the plans of texts that come again, and they are as dear
+ * as the look at the people.
+ */
+const toStatements = (concerns: readonly Concern[]): (readonly Concern[])[] => {
+  const isAsked = ({ profileIds }: Concern) => profileIds.size > 0;
+  const asked = concerns.filter(isAsked);
+  if (asked.length <= ALONE_MAX) return asked.map((one) => [one]);
+  return chunksOf(concerns, QUESTIONS_MAX).filter((some) => some.some(isAsked));
+};
+
 /** Does the same with definitions that do not ask about each other, however many. */
 const compareAll = async (
   scope: Scope,
@@ -100,11 +115,13 @@ const compareAll = async (
   today: number,
 ): Promise<Looked> => {
   const all: Looked = { changes: [], wakes: new Map() };
-  if (concerns.length === 0) return all;
-  const ids = new Set(concerns.flatMap(({ profileIds }) => [...profileIds]));
-  const segmentIds = new Set(concerns.map(({ one }) => one.segment_id));
+  const statements = toStatements(concerns);
+  const asked = statements.flat().filter(({ profileIds }) => profileIds.size > 0);
+  if (asked.length === 0) return all;
+  const ids = new Set(asked.flatMap(({ profileIds }) => [...profileIds]));
+  const segmentIds = new Set(asked.map(({ one }) => one.segment_id));
   const kept = new Set((await listMemberships(scope, [...ids], [...segmentIds])).map(keyOf));
-  for (const some of chunksOf(concerns, QUESTIONS_MAX)) {
+  for (const some of statements) {
     const { changes, wakes } = await compare(scope, some, { today, kept });
     all.changes.push(...changes);
     noteWakes(all.wakes, wakes);

@@ -22,7 +22,7 @@ const BACKLOG_SENDS = 5_000;
 const TARPITS = 20;
 const POLL_MS = 20;
 
-const senderOf = (domain: string) => ({
+export const senderOf = (domain: string) => ({
   display_name: domain,
   from_email: `hello@${domain}`,
   from_name: null,
@@ -52,9 +52,13 @@ const openWorld = async () => {
   return { installation, relay, tarpit, quiet, project, provider_ids, template_id, ask, base };
 };
 type World = Awaited<ReturnType<typeof openWorld>>;
+type Quiet = Pick<World, 'relay' | 'quiet' | 'base'>;
 
 /** Milliseconds from posting one sign-up of the quiet project to the first byte of its mail. */
-const sampleEvent = async ({ relay, quiet, base }: World, person: string): Promise<number> => {
+export const sampleEvent = async (
+  { relay, quiet, base }: Quiet,
+  person: string,
+): Promise<number> => {
   const email = `${person}@people.test`;
   const taken = relay.expect(1);
   const postedAt = now();

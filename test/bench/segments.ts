@@ -9,7 +9,9 @@ import type { Installation } from './installation.ts';
 import { askAtPace } from './load.ts';
 import { quantile } from './measure.ts';
 import type { Comparison } from './measure.ts';
+import { segmentsBeside } from './segments_beside.ts';
 import { segmentFills, segmentRefreshes } from './segments_growth.ts';
+import { segmentsNeighbour } from './segments_neighbour.ts';
 import { nextEvent, toJson } from './some_events.ts';
 
 const ROUNDS = 5;
@@ -150,8 +152,10 @@ export const membershipDelays = async (world: World, perSecond: number): Promise
   };
 };
 
-/** What segments cost as timelines and projects grow. */
+/** What segments cost as their number, timelines and projects grow. */
 export const segments = async (): Promise<Comparison[]> => [
+  ...(await segmentsBeside()),
+  await segmentsNeighbour(),
   await segmentRefreshes(),
   await segmentFills(),
 ];

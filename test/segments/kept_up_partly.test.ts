@@ -14,7 +14,7 @@ import { createSegment } from '../../src/segments/segments.ts';
 import { definitionOfStatic } from '../../src/segments/static.ts';
 import { testDatabase } from '../support/database.ts';
 import { workOn } from '../support/work_on.ts';
-import { definitionsOf, TODAY } from './arbitrary.ts';
+import { definitionsOf, moments, TODAY } from './arbitrary.ts';
 import { listKept, refreshOn } from './recount.ts';
 import { deeds, perform } from './steps.ts';
 
@@ -23,7 +23,19 @@ const SEED = 60_126;
 const SCRIPTS = 60;
 const PEOPLE = ['ann', 'bob', 'cid'] as const;
 
+/** A trait of a person who is known, which the definitions below ask about. */
+const told = fc.record({
+  kind: fc.constant('identify' as const),
+  person: fc.constantFrom(...PEOPLE),
+  device: fc.constant(null),
+  traits: fc.oneof(
+    fc.record({ plan: fc.constantFrom('pro', 'free', null) }),
+    fc.record({ renews_at: moments }),
+  ),
+});
+
 const moves = fc.oneof(
+  { weight: 6, arbitrary: told },
   // An erase leaves nothing to be wrong about.
   { weight: 10, arbitrary: deeds.filter(({ kind }) => kind !== 'erase') },
   {
@@ -62,6 +74,7 @@ const KINDS: (Condition | null)[] = [
     within_days: 7,
   },
   null,
+  { kind: 'trait', trait: 'plan', test: { is: 'equals', value: 'pro' } },
   { kind: 'trait', trait: 'renews_at', test: { is: 'within_last', days: 9 } },
   null,
   {
