@@ -3,6 +3,7 @@ import type { NewDefinition } from '../../src/automations/schema.ts';
 import { inProject } from '../../src/base/db.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { withClient } from '../../src/runtime/with_client.ts';
+import { deleteSegments } from './delete_segment.ts';
 import { openInstallation } from './installation.ts';
 import type { Comparison } from './measure.ts';
 
@@ -78,7 +79,7 @@ const longest = async ({ command }: World, automationId: string): Promise<number
   return Math.max(...took);
 };
 
-/** How long commands on an automation with a million people take to answer, against a second. */
+/** How long commands on an automation or a segment with a million people take to answer, against a second. */
 export const commands = async (): Promise<Comparison[]> => {
   const world = await openWorld();
   const [few, many] = [await fill(world, FEW_RUNS), await fill(world, RUNS)];
@@ -93,5 +94,6 @@ export const commands = async (): Promise<Comparison[]> => {
       comparison: [SECOND_MS],
       good: { atMost: 1 },
     },
+    ...(await deleteSegments()),
   ];
 };
