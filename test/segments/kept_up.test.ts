@@ -17,7 +17,7 @@ import { listKept, recount, refreshOn } from './recount.ts';
 import { perform, steps } from './steps.ts';
 
 const database = testDatabase();
-const SEED = 4_711;
+const SEED = 31_337;
 const SEGMENTS = 5;
 const SCRIPTS = 60;
 const HAPPENED_MIN = 6;
