@@ -16,7 +16,6 @@ import { switchOn } from './switch_on.ts';
 import { followEvents } from './triggers.ts';
 import type { Started } from './triggers.ts';
 import { wakeAwaited } from './waits.ts';
-export { datesHint, followDates } from './dates.ts';
 
 export {
   advance,
@@ -26,6 +25,7 @@ export {
   RUN_FAILURES_MAX,
 } from './advance.ts';
 export type { Advanced } from './advance.ts';
+export { datesHint, followDates } from './dates.ts';
 export { segmentStartHint, START_PEOPLE_MAX, startNextPeople } from './segment_start.ts';
 export { commandHint, continueCommands } from './commands/commands.ts';
 export { eraser } from './erase.ts';

@@ -3,11 +3,11 @@ import type { Hint } from '../base/hints.ts';
 import * as profiles from '../profiles/profiles.ts';
 import type { Definition } from './schema.ts';
 import type { Step, StepOf } from './step_schema.ts';
-import { wakeDates } from './wait_queries.ts';
+import { setDueSince, wakeDates } from './wait_queries.ts';
 
 const TIMEZONE = 'timezone';
 /** How many notes of changed traits one transaction takes. */
-const CHANGES_MAX = 500;
+export const CHANGES_MAX = 500;
 
 /** Wakes a worker for the runs of people whose dates changed. */
 export const datesHint = (projectId: string): Hint => ({
@@ -29,15 +29,23 @@ export const watchDates = (scope: Scope, { steps }: Definition): Promise<void> =
   profiles.watchTraits(scope, [...new Set(Object.values(steps).flatMap(listFollowedBy))]);
 
 /**
- * Wakes runs that wait for a date, of people one of whose watched traits changed: the walk computes the date again.
+ * Wakes runs that wait for a date, of people with a change in a watched trait: the walk computes the date again.
  * Returns how many it woke, and whether there may be more notes.
  */
 export const followDates = async (scope: Scope): Promise<{ woken: number; isMore: boolean }> => {
   const changed = await profiles.takeTraitChanges(scope, CHANGES_MAX);
-  const members = await profiles.listMembers(scope, [...new Set(changed)]);
-  const woken = await wakeDates(
-    scope,
-    members.map(({ identity_id }) => identity_id),
+  const notesOf = Map.groupBy(changed, ({ profile_id }) => profile_id);
+  const members = await profiles.listMembers(scope, [...notesOf.keys()]);
+  const since = new Map(
+    members.map(({ identity_id, profile_id }) => {
+      const times = (notesOf.get(profile_id) ?? []).map(({ noted_at: at }) => at.getTime());
+      return [identity_id, new Date(Math.min(...times))] as const;
+    }),
   );
+  // People first: the transaction that processes their events locks them before it wakes their runs.
+  await profiles.holdProfiles(scope, [...since.keys()]);
+  const woken = await wakeDates(scope, [...since.keys()]);
+  // A date that has come since then was ahead when the trait changed.
+  await setDueSince(scope, woken, since);
   return { woken: woken.length, isMore: changed.length === CHANGES_MAX };
 };

@@ -98,14 +98,14 @@ const DelayUntil = z
     until: Until,
     timezone: Zone.optional().meta({ description: 'Instead of the person’s own.' }),
     otherwise: otherwise(
-      'Where the run goes on for a person who has no such date, or for whom it has passed, also while it waits',
+      'Where the run goes on if the person has no such date, or if it has passed, also while the run waits',
     ).default(null),
     next: Next,
   })
   .meta({
     description:
-      'Waits for a time of day, or for a date of the person. When the trait changes, or the time zone of the person, ' +
-      'the wait follows within seconds.',
+      'Waits for a time of day, or for a date of the person. A wait for a date follows within seconds when the trait ' +
+      'changes, or the time zone of the person. A wait for a time of day keeps its moment.',
   });
 
 const WaitForEvent = z

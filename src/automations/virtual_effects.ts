@@ -30,7 +30,7 @@ const planAt = async (run: Run, to: string, { family, clock, spellings }: Past) 
 };
 
 /** Wakes the other runs of the person that wait for a date which a change of traits may have moved. */
-const wakeDates = (
+const wakeFollowing = (
   { run: own }: Virtual,
   { runs, family, clock: { now } }: Past,
   traits: object,
@@ -84,7 +84,7 @@ export const openEffects = (virtual: Virtual, past: Past): Effects => {
         toldAt: past.clock.now,
       };
       past.family.people.imagine(told);
-      wakeDates(virtual, past, traits);
+      wakeFollowing(virtual, past, traits);
       return Promise.resolve(true);
     },
   };

@@ -117,6 +117,23 @@ export const wakeDates = (scope: Scope, identityIds: readonly string[]): Promise
       and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})`,
   );
 
+/** Sets since when woken runs of some people are due, by their identities. */
+export const setDueSince = async (
+  { tx, projectId }: Scope,
+  runIds: readonly string[],
+  since: ReadonlyMap<string, Date>,
+): Promise<void> => {
+  if (runIds.length === 0) return;
+  const times = [...since.values()].map((at) => at.toISOString());
+  await tx.query(sql.unsafe`
+    update automations.runs as run set wake_at = least(run.wake_at, known.due_at)
+    from unnest(${sql.array([...since.keys()], 'uuid')}, ${sql.array(times, 'timestamptz')})
+      as known (identity_id, due_at)
+    where run.project_id = ${projectId} and run.run_id = any (${sql.array([...runIds], 'uuid')})
+    and run.identity_id = known.identity_id
+  `);
+};
+
 /** Wakes the runs of some people that wait for anything. Returns their ids. */
 export const wakeWaiting = (scope: Scope, identityIds: readonly string[]): Promise<string[]> =>
   wakeHeld(

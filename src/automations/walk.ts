@@ -15,7 +15,7 @@ export type Stand =
       until: Date;
       /** The event that it waits for. */
       for: EventMatch | null;
-      /** Traits of which a change moves `until`. */
+      /** A change of one of these traits moves `until`. */
       follows: readonly string[];
     };
 export type Walked = { log: Logged[]; stand: Stand };
@@ -90,7 +90,7 @@ const isOverdue = ({ run, now, zone }: Walk, dueAt: Date): boolean =>
  */
 const takeOverdue = async (walk: Walk, detail: Detail): Promise<Taken> => {
   const { until } = walk.run;
-  // The date that it waits for may have moved. To look does nothing else.
+  // The date that it waits for may have moved, and this step has no effects.
   const mayMove = findStep(walk)?.kind === 'delay_until';
   const taken = until !== null && (walk.now < until || mayMove) ? await goOn(walk) : null;
   return taken?.kind === 'waits' ? taken : left('expired', 'step_expired', detail);
@@ -126,6 +126,7 @@ export const walk = async (run: Run, around: Surroundings): Promise<Walked> => {
       run: stand,
       stepId: stand.step_id,
       now,
+      dueAt: around.dueAt,
       person,
       zone: zoneOf(run, person),
       reader,

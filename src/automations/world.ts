@@ -120,6 +120,8 @@ export type Walk = {
   run: Run;
   stepId: string;
   now: Date;
+  /** Since when it is to be walked. */
+  dueAt: Date;
   person: PersonView;
   /** On whose wall the person's clock hangs. */
   zone: string;
@@ -155,7 +157,7 @@ export type Taken =
       kind: 'waits';
       until: Date;
       for?: EventMatch;
-      /** Traits of which a change moves `until`. */
+      /** A change of one of these traits moves `until`. */
       follows?: readonly string[];
     })
   | (Said & { kind: 'leaves'; outcome: Outcome });

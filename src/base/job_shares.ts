@@ -17,14 +17,17 @@ const partOf = (jobs: number, part: number): number => Math.max(1, Math.floor(jo
 const kindOf = ({ projectId, task }: Pick<SharedJob, 'projectId' | 'task'>): string =>
   `${projectId} ${task}`;
 
+/** A job that was left, by its key. */
+type Left = [string, SharedJob];
+
 /** A part of a worker's jobs, and how many of it may run at a time. */
 type Part = { name: string; jobsMax: number };
 
 /**
  * Gives each project, each kind of job in it, and all work in the background a share of the jobs that a worker runs
- * at a time. A job past a share ends at once. The process hints at it again when there is room: first at the kind of
- * which the fewest run, and the oldest of that, so that many jobs of one kind do not hold up another. The sweeper
- * finds what a process leaves when it dies: jobs look at rows.
+ * at a time. A job past a share ends at once. The process hints at it again when there is room: first at the project
+ * with the fewest running jobs, in it at the kind with the fewest, and at the oldest of that. So many jobs of one kind
+ * do not hold up another. The sweeper finds what a process leaves when it dies: jobs look at rows.
  */
 export class JobShares {
   readonly #deps: Pick<Deps, 'db' | 'log'>;
@@ -89,12 +92,18 @@ export class JobShares {
 
   async #giveNext(): Promise<void> {
     const withRoom = [...this.#left].filter(([, left]) => this.#hasRoom(left));
-    const ofKind = ([, left]: [string, SharedJob]) => this.#running.get(kindOf(left)) ?? 0;
-    const least = Math.min(...withRoom.map(ofKind));
-    const next = withRoom.find((one) => ofKind(one) === least);
+    const ofProject = this.#leastRunning(withRoom, ({ projectId }) => projectId);
+    const [next] = this.#leastRunning(ofProject, kindOf);
     if (!next) return;
     this.#left.delete(next[0]);
     await this.#hintAt(next[1]);
+  }
+
+  /** Returns those jobs of which the fewest run in the same part, the oldest first. */
+  #leastRunning(left: readonly Left[], partOf: (shared: SharedJob) => string): Left[] {
+    const countOf = ([, shared]: Left) => this.#running.get(partOf(shared)) ?? 0;
+    const least = Math.min(...left.map(countOf));
+    return left.filter((one) => countOf(one) === least);
   }
 
   #hintAt({ task, payload }: SharedJob): Promise<void> {

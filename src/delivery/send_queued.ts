@@ -129,11 +129,11 @@ const leave = async (turn: ProviderTurn): Promise<boolean> => {
 };
 
 /**
- * Releases what waits only for a lane that pages may make slow: it would wait as long as those hang, for its lease at
- * most. Released, it is claimed again, and rendered without words of pages once they hang for `HANG_MS`.
+ * Releases what waits only for lanes that pages may make slow, where those are known to hang: it would wait for as long
+ * as its lease. Released, it is claimed again, and rendered without words of pages once they hang for `HANG_MS`.
  */
 const releaseHanging = async (turn: ProviderTurn): Promise<void> => {
-  if (turn.noteStall()) await release(turn.context, turn.drain());
+  if (turn.arePagesHanging && turn.noteStall()) await release(turn.context, turn.drain());
 };
 
 /** Others wait for its place: its lanes go on with what they have, and it comes again when they have done that. */

@@ -20,7 +20,7 @@ import { FairTurns } from './fair_turns.ts';
 import { identify } from './identify.ts';
 import { countClosed, mountMetrics, timeRequests } from './metrics.ts';
 import { OwedAnswers } from './owed_answers.ts';
-import { closeStalled } from './stalled_answers.ts';
+import { resetStalled } from './stalled_answers.ts';
 import { requireHost, requireTarget } from './url.ts';
 
 const DRAIN_TIMEOUT_MS = 10_000;
@@ -141,7 +141,7 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
     );
   });
   answerBrokenRequests(server, owed);
-  closeStalled(server, owed, timeouts.stallMs);
+  resetStalled(server, timeouts.stallMs);
   const asking = new FairTurns(REQUESTS_PER_TURN);
   const originOf = originReader(deps);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {

@@ -4,7 +4,7 @@ export const TIMEOUTS = {
   requestMs: 30_000,
   /** Longer than load balancers keep idle connections, so that they close first. */
   keepAliveMs: 75_000,
-  /** For so long a client may take nothing of an answer that is ready. Node looks as often, so it may be twice that. */
+  /** For so long a client may take nothing of an answer that is ready. It is checked as often: twice that at most. */
   stallMs: 30_000,
   /** How often the first two are looked at: they are late by this much at most. */
   checkMs: 1_000,

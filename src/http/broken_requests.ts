@@ -31,7 +31,7 @@ const refuse = (socket: Socket, refusal: Refusal): void => {
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   // Not at once: cutting a connection that still receives takes our last words away from the reader.
-  const cut = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS);
+  const cut = setTimeout(() => socket.resetAndDestroy(), CLOSE_TIMEOUT_MS);
   socket.once('close', () => clearTimeout(cut));
 };
 

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { toOrigin } from '../base/origin.ts';
 import type { OwedAnswers } from './owed_answers.ts';
-import { closeUnread } from './stalled_answers.ts';
 
 /** The connections that wait for a request, by origin (base/origin.ts). */
 class Waiting {
@@ -129,7 +128,8 @@ export class Connections {
       }
       this.#forget(socket);
       this.#onClosed();
-      closeUnread(socket);
+      // Not closed: the kernel would keep what the client has not read.
+      socket.resetAndDestroy();
       return;
     }
   }

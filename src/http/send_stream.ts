@@ -69,6 +69,8 @@ export const sendStream = async (
   try {
     await writeAll(ctx.res, first.value, iterator, stallMs);
   } catch (error) {
+    // Where the client does not read, the kernel would keep what it holds of the answer.
+    if (error instanceof ClientStalled) ctx.req.socket.resetAndDestroy();
     ctx.res.destroy();
     const said = { err: error, request_id: ctx.state['requestId'] as string };
     if (error instanceof ClientLeft) log.info(said, 'the client left before the end of an answer');

@@ -1,28 +1,35 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { OwedAnswers } from './owed_answers.ts';
+
+/** A connection in Node. Its handle knows how many bytes the kernel has not taken. */
+type Connection = Socket & { _handle?: { writeQueueSize?: number } | null };
+
+/** Returns a text that changes whenever the client takes bytes; null where nothing waits for it. */
+const standOf = (socket: Connection): string | null =>
+  socket.writableLength === 0
+    ? null
+    : `${socket.bytesWritten} ${socket.writableLength} ${socket._handle?.writeQueueSize ?? 0}`;
 
 /**
- * Closes a connection. Where its client has not taken all of an answer, it is reset: the kernel would otherwise keep
- * what it holds of the answer until the client takes it.
- */
-export const closeUnread = (socket: Socket): void => {
-  if (socket.writableLength > 0) socket.resetAndDestroy();
-  else socket.destroy();
-};
-
-/**
- * Closes a connection whose client has taken nothing of its answer for `stallMs`, or up to twice that. Without this the
- * client decides for how long the answer stays in memory. Each byte that the connection sends or receives begins the
- * time again.
+ * Resets a connection whose client has taken nothing of its answer for `stallMs`, or up to twice that. Without this the
+ * client decides for how long the answer stays in memory. What the client sends does not count, and a request that is
+ * still worked on has nothing to take.
  *
- * A request that is still worked on has no such limit: nothing waits for its client. An idle connection ends here, too.
+ * The connection is reset, not closed: the kernel would keep what it holds of the answer until the client takes it.
  */
-export const closeStalled = (server: Server, owed: OwedAnswers, stallMs: number): void => {
-  server.timeout = stallMs;
-  // With this listener Node leaves it to us to close the connection, also at the end of `keepAliveTimeout`.
-  server.on('timeout', (socket) => {
-    const isWorkedOn = owed.of(socket).size > 0 && socket.writableLength === 0;
-    if (!isWorkedOn) closeUnread(socket);
+export const resetStalled = (server: Server, stallMs: number): void => {
+  const stands = new Map<Socket, string | null>();
+  server.on('connection', (socket) => {
+    stands.set(socket, null);
+    socket.once('close', () => stands.delete(socket));
   });
+  const look = setInterval(() => {
+    for (const [socket, before] of stands) {
+      const stand = standOf(socket);
+      if (stand !== null && stand === before) socket.resetAndDestroy();
+      else stands.set(socket, stand);
+    }
+  }, stallMs);
+  look.unref();
+  server.once('close', () => clearInterval(look));
 };

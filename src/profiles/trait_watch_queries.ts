@@ -16,14 +16,16 @@ export const watchTraits = async (
   `);
 };
 
-const Changed = z.strictObject({ profile_id: z.uuid() });
+const Changed = z.strictObject({ profile_id: z.uuid(), noted_at: z.date() });
+/** A person with a change in a watched trait, and when that was. */
+export type NotedChange = z.output<typeof Changed>;
 
-/** Takes the oldest notes of changed traits, at most `changesMax`. Returns a profile id for each. */
-export const takeTraitChanges = async (
+/** Takes the oldest notes of changed traits, at most `changesMax`. */
+export const takeTraitChanges = (
   { tx, projectId }: Scope,
   changesMax: number,
-): Promise<string[]> => {
-  const rows = await tx.any(sql.type(Changed)`
+): Promise<readonly NotedChange[]> =>
+  tx.any(sql.type(Changed)`
     delete from profiles.trait_changes as change
     using (
       select noted_at, change_id from profiles.trait_changes
@@ -34,7 +36,5 @@ export const takeTraitChanges = async (
     ) as taken
     where change.project_id = ${projectId}
     and change.noted_at = taken.noted_at and change.change_id = taken.change_id
-    returning change.profile_id
+    returning change.profile_id, change.noted_at
   `);
-  return rows.map(({ profile_id }) => profile_id);
-};

@@ -164,7 +164,7 @@ export const compile = ({ include_suppressed, where }: Definition, place: Place)
     ? compileCondition(where, place)
     : sql.fragment`(not (${isSuppressed()}) and ${compileCondition(where, place)})`;
 
-/** The day on which the window of a test begins that a trait passes or will pass next; null of a test without. */
+/** Returns the first day of the window that holds now or next. Null for tests without a window. */
 const beginningOf = (moment: FragmentSqlToken, test: ValueTest, today: FragmentSqlToken) => {
   const day = sql.fragment`(${moment} at time zone 'UTC')::date`;
   switch (test.is) {

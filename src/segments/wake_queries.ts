@@ -36,7 +36,7 @@ export const keepWakes = async (
 /** A person who could not be evaluated, and the notes that the evaluation was for; null where only time has passed. */
 export type Postponed = { profileId: string; noted: ChangeNotes | null };
 
-/** Leaves out what changed: whoever was postponed is asked everything, because the wake-up took the place of others. */
+/** Leaves out what changed: a postponed person is asked everything, because the wake-up took the place of others. */
 const toStored = ({ source, reasons }: ChangeNotes): string => JSON.stringify({ source, reasons });
 
 /**

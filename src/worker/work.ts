@@ -24,7 +24,7 @@ export type Work = {
   segmentEntries: string[];
   /** Starts of all people of a segment that are not done. Those of a paused automation have all the time. */
   segmentStarts: { project_id: string; start_id: string }[];
-  /** Projects with people one of whose watched traits changed. */
+  /** Projects with notes of changed traits. */
   movedDates: string[];
   /** People whose runs are to be compared after a link or an undo. */
   merges: { project_id: string; profile_id: string }[];

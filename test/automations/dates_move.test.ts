@@ -1,5 +1,7 @@
 // A run waits for a date of its person. The date moves, and the run follows it.
 import { describe, expect, test } from 'vitest';
+import * as automations from '../../src/automations/automations.ts';
+import { CHANGES_MAX } from '../../src/automations/dates.ts';
 import { MOVES_LOGGED_MAX } from '../../src/automations/steps/delay_until.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { newId } from '../../src/base/ids.ts';
@@ -209,6 +211,24 @@ describe('at the moment for which the run waited', () => {
     expect(await world.mails()).toEqual([mailed]);
   });
 
+  test('a date that comes before a worker sees its change counts as one that came', async () => {
+    const world = await walk({}, [], 3);
+    await world.perform(tell(3, { trial_ends_at: text(4) }));
+    await world.setClock(day(5));
+    await world.follow();
+    expect(await world.mails()).toEqual([expect.stringMatching(`^ending ${text(5).slice(0, 16)}`)]);
+  });
+
+  test('one that was past when the trait changed does not', async () => {
+    const world = await walk({}, [], 3);
+    await world.perform(tell(3, { trial_ends_at: text(2.9) }));
+    await world.setClock(day(5));
+    await world.follow();
+    expect(await world.mails()).toEqual([
+      expect.stringMatching(`^no_date ${text(5).slice(0, 16)}`),
+    ]);
+  });
+
   test.each([
     ['moved', text(60), `ending ${text(60)}`],
     ['did not move', text(10), null],
@@ -220,6 +240,20 @@ describe('at the moment for which the run waited', () => {
     expect(await world.mails()).toEqual(mailed === null ? [] : [mailed]);
     expect((await world.decisions()).includes('step_expired')).toBe(mailed === null);
   });
+});
+
+test('as many notes as one transaction takes are followed, and one past it by the next', async () => {
+  const world = await walk({}, [], 3);
+  const notes = `insert into profiles.trait_changes (project_id, noted_at, change_id, profile_id)
+    select $1, '${text(0)}', gen_random_uuid(), gen_random_uuid()
+    from generate_series(1, ${CHANGES_MAX})`;
+  const follow = () => world.within(automations.followDates);
+  await world.select(notes);
+  expect(await follow()).toEqual({ woken: 0, isMore: true });
+  await world.select(notes);
+  await world.perform(tell(4, { trial_ends_at: text(20) }));
+  expect(await follow()).toEqual({ woken: 0, isMore: true });
+  expect(await follow()).toEqual({ woken: 1, isMore: false });
 });
 
 test('attack: a date that moves again and again ends no run', async () => {

@@ -85,6 +85,11 @@ const waitsUntil = (who: Who, at: string) =>
     const { items } = await call('GET', `/v1/automations/${automationId}/runs?profile_id=${id}`);
     return items.some(({ wake_at }: { wake_at: string | null }) => wake_at === at);
   });
+const decisionsOf = async (who: Who): Promise<string[]> => {
+  const path = `/v1/automations/${automationId}/explain?profile_id=${await idOf(who)}`;
+  const { decisions } = await call('GET', path);
+  return decisions.map(({ decision }: { decision: string }) => decision);
+};
 const mailsTo = (email: string): (string | null)[] =>
   world.sink.mails.filter(({ to }) => to.includes(email)).map(({ subject }) => subject);
 const mailed = (email: string) =>
@@ -137,8 +142,18 @@ describe.concurrent('the end of a trial', { timeout: TEST_TIMEOUT_MS }, () => {
     await identify({ trial_ends_at: later });
     const wish = { ...who, anonymous_id: 'b1', traits: { trial_ends_at: ahead(0) } };
     await call('POST', '/v1/identify', wish, world.project.publishable_key);
-    await waitsUntil(who, later);
+    // The run follows the next change of the server. So it has passed the one of the page.
+    const last = ahead(30 * DAY_MS);
+    await identify({ trial_ends_at: last });
+    await waitsUntil(who, last);
     expect(mailsTo(email)).toEqual([]);
+    expect(await decisionsOf(who)).toEqual([
+      'entered',
+      'nothing_to_update',
+      'delayed',
+      'date_moved',
+      'date_moved',
+    ]);
   });
 });
 
@@ -194,6 +209,11 @@ describe.concurrent('a device is linked to a customer', { timeout: TEST_TIMEOUT_
       return one === other && one;
     });
     await identify(ahead(0));
+    // Another run follows its date. So the note before it was seen.
+    const other = await beginTrial('after-other');
+    const moved = ahead(20 * DAY_MS);
+    await other.identify({ trial_ends_at: moved });
+    await waitsUntil(other.who, moved);
     const { items } = await call('GET', `/v1/automations/${automationId}/runs?profile_id=${id}`);
     expect(items.map(({ status }: { status: string }) => status)).toEqual(['ended']);
     expect(mailsTo(email)).toEqual([]);

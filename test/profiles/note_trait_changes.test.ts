@@ -9,8 +9,12 @@ const database = testDatabase();
 
 const watch = ({ projectId }: Someone, ...traits: string[]) =>
   inProject(database.deps, projectId, (scope) => profiles.watchTraits(scope, traits));
-const take = ({ projectId }: Someone, changesMax = 100) =>
-  inProject(database.deps, projectId, (scope) => profiles.takeTraitChanges(scope, changesMax));
+const take = async ({ projectId }: Someone, changesMax = 100): Promise<string[]> => {
+  const taken = await inProject(database.deps, projectId, (scope) =>
+    profiles.takeTraitChanges(scope, changesMax),
+  );
+  return taken.map(({ profile_id }) => profile_id);
+};
 const newWatched = async (...traits: string[]): Promise<Someone> => {
   const person = await newPerson(database);
   await watch(person, ...traits);
@@ -51,7 +55,7 @@ describe('nothing is noted', () => {
     expect([await take(watched), await take(other)]).toEqual([[], []]);
   });
 
-  test('of what is told with less weight and changes no profile', async () => {
+  test('of a value with less weight, which changes no profile', async () => {
     const person = await newWatched('ends');
     await tell(database, person, { traits: { ends: 'a' }, authority: 'server' });
     await take(person);

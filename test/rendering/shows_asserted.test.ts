@@ -8,7 +8,7 @@ import { toSample } from '../../src/rendering/variables.ts';
 const EMAIL = 'ann@example.com';
 const rest = { run: {}, project: { name: 'Shop' }, unsubscribe_url: 'https://mail.example/u/t' };
 
-/** Renders for a person about whom a server said the plan, and a page the nickname and the city. */
+/** Renders for a person with a plan from a server, and a nickname and a city from a page. */
 const renderFor = (html: string, isBare = false) => {
   const traits = { plan: 'pro', nick: 'Annie', city: 'Ulm' };
   const person = { traits, email: EMAIL, browserNames: ['nick', 'city'] };

@@ -5,7 +5,7 @@ import type { StepOf } from '../step_schema.ts';
 import type { Take, Taken, Walk } from '../world.ts';
 
 /** A run with as many decisions logs no other move of its date, so that moves alone never end it. */
-export const MOVES_LOGGED_MAX = 500;
+export const MOVES_LOGGED_MAX = 100;
 
 /** Returns the first moment from `from` on that the step waits for; null where there is none. */
 const findMoment = (
@@ -34,9 +34,10 @@ const begin = (walk: Walk, step: StepOf<'delay_until'>): Taken => {
 
 /** What comes of a wait for a date, which may have moved since the run began to wait. */
 const waitForDate = ({ walk, step }: { walk: Walk; step: StepOf<'delay_until'> }, before: Date) => {
-  const { run, now } = walk;
-  // A date that has just come is in the past by now.
-  const until = findMoment(walk, step, now < before ? now : before);
+  const { run, now, dueAt } = walk;
+  // A date that came while the run was due, or while its change was noted, is in the past by now.
+  const from = new Date(Math.min(now.getTime(), before.getTime(), dueAt.getTime()));
+  const until = findMoment(walk, step, from);
   if (until === null) return noDate(step);
   if (now >= until) return over(step);
   const waits = { kind: 'waits', until, follows: listFollowed(step) } as const;

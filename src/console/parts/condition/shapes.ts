@@ -59,6 +59,13 @@ export const shapeOf = (is: Test['is']): Shape => {
 
 const today = (): string => `${new Date().toISOString().slice(0, 10)}T00:00:00.000Z`;
 
+/** The days of a test before, or a usual number. */
+const newDays = (test: Test, is: Test['is']): number => {
+  const isOther = is === 'anniversary' || test.is === 'anniversary';
+  if ('days' in test && !isOther) return test.days;
+  return is === 'anniversary' ? 1 : 30;
+};
+
 /** A test of another kind, with as much of the old one as fits. */
 export const withTest = (test: Test, is: Test['is']): Test => {
   const known = 'value' in test ? test.value : '';
@@ -66,7 +73,7 @@ export const withTest = (test: Test, is: Test['is']): Test => {
     case 'nothing':
       return { is: 'exists' };
     case 'days':
-      return { is, days: is === 'anniversary' ? 1 : 30 } as Test;
+      return { is, days: newDays(test, is) } as Test;
     case 'values':
       return { is: 'one_of', values: known === '' ? [] : [known] };
     case 'number':
