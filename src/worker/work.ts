@@ -2,6 +2,7 @@ import type pg from 'pg';
 import {
   COMMANDS,
   DUE_RUNS,
+  eachProject,
   ERASURES,
   EXPIRED,
   MERGES,
@@ -116,14 +117,7 @@ const SEGMENTS = `
 
 /** Two looks at each project: at its oldest note, and at the one that is to be tried again first. */
 const ENDED = `
-  with recursive next as (
-    (select project_id from delivery.ended order by project_id limit 1)
-    union all
-    select found.project_id from next
-    cross join lateral (
-      select project_id from delivery.ended where project_id > next.project_id order by project_id limit 1
-    ) as found
-  )
+  with recursive next as (${eachProject('delivery.ended where true')})
   select next.project_id from next
   cross join lateral (
     (

@@ -2,6 +2,18 @@
 // many seconds the work may wait, $2 how many rows each look reads.
 
 /**
+ * Steps from project to project over rows, as the text of a recursive query `next`: it reads one row of each. `rows`
+ * ends with a condition.
+ */
+export const eachProject = (rows: string): string => `
+  (select project_id from ${rows} order by project_id limit 1)
+  union all
+  select found.project_id from next
+  cross join lateral (
+    select project_id from ${rows} and project_id > next.project_id order by project_id limit 1
+  ) as found`;
+
+/**
  * Projects with flushes that wait for too long. From project to project: it reads only the flush of each whose turn is
  * next, so that one project with very much work hides that of no other.
  */
@@ -82,15 +94,7 @@ union
 
 /** Projects with sends that have expired, from project to project. */
 export const EXPIRED = `
-with recursive next as (
-  (select project_id from delivery.sends where status = 'queued' order by project_id limit 1)
-  union all
-  select found.project_id from next
-  cross join lateral (
-    select project_id from delivery.sends
-    where status = 'queued' and project_id > next.project_id order by project_id limit 1
-  ) as found
-)
+with recursive next as (${eachProject("delivery.sends where status = 'queued'")})
 select project_id from next
 where exists (
   select from delivery.sends as send
@@ -104,30 +108,27 @@ const ROWS_OF_PROJECT = 100;
 
 /**
  * Lists the rows that wait longest. Only where there are more than one look reads, also some of each project, from
- * project to project. `since` is a column, and `rows` ends with a condition.
+ * project to project, the first of each before the second of any. `since` is a column, and `rows` ends with a
+ * condition.
  */
 const ofEachProject = (id: string, rows: string, since: string): string => `
 with recursive longest as materialized (
   select project_id, ${id} from ${rows} and ${since} < now() - make_interval(secs => $1)
   order by ${since} limit $2
-), next as (
-  (select project_id from ${rows} and (select count(*) from longest) >= $2 order by project_id limit 1)
-  union all
-  select found.project_id from next
-  cross join lateral (
-    select project_id from ${rows} and project_id > next.project_id order by project_id limit 1
-  ) as found
-)
+), next as (${eachProject(`${rows} and (select count(*) from longest) >= $2`)})
 select project_id, ${id} from longest
 union
 (
   select next.project_id, found.${id} from next
   cross join lateral (
-    select ${id} from ${rows} and project_id = next.project_id
-    and ${since} < now() - make_interval(secs => $1)
-    order by ${id} limit ${ROWS_OF_PROJECT}
+    select own.${id}, row_number() over (order by own.${id}) as place
+    from (
+      select ${id} from ${rows} and project_id = next.project_id
+      and ${since} < now() - make_interval(secs => $1)
+      order by ${id} limit ${ROWS_OF_PROJECT}
+    ) as own
   ) as found
-  limit $2
+  order by found.place limit $2
 )`;
 
 export const COMMANDS = ofEachProject(
@@ -158,13 +159,5 @@ export const SEGMENT_STARTS = ofEachProject(
 
 /** Projects with notes of changed traits, from project to project. Nothing else wakes a worker for them. */
 export const MOVED_DATES = `
-with recursive next as (
-  (select project_id from profiles.trait_changes where $1 >= 0 order by project_id limit 1)
-  union all
-  select found.project_id from next
-  cross join lateral (
-    select project_id from profiles.trait_changes
-    where project_id > next.project_id order by project_id limit 1
-  ) as found
-)
+with recursive next as (${eachProject('profiles.trait_changes where $1 >= 0')})
 select project_id from next limit $2`;

@@ -250,3 +250,23 @@ test('attack: a project with very many expired sends hides none of another', asy
   expect(expired).toEqual(expect.arrayContaining([busy, other]));
   expect(expired).not.toContain(waiting.project_id);
 });
+
+test('a project with very many changed traits hides none of another', async () => {
+  const client = await connectAs(database, 'trunkline_queue');
+  const insertChanges = async (count: number, minutes: number) => {
+    const projectId = newId();
+    await database.owner.query(
+      `insert into profiles.trait_changes (project_id, noted_at, change_id, profile_id)
+      select $1, now() - make_interval(mins => $3), gen_random_uuid(), gen_random_uuid()
+      from generate_series(1, $2::int)`,
+      [projectId, count, minutes],
+    );
+    return projectId;
+  };
+  const projectIds = [await insertChanges(1, 1), await insertChanges(10_001, 5)];
+  await database.owner.query('analyze profiles.trait_changes');
+  await client.query('begin');
+  const { movedDates } = await listWork(client, OVERDUE_SECONDS);
+  expect(movedDates.toSorted()).toEqual(projectIds.toSorted());
+  expect(await rowsRead(client, 'profiles.trait_changes')).toBeLessThanOrEqual(projectIds.length);
+});
