@@ -51,8 +51,8 @@ const add = <K>(index: Map<K, Set<string>>, key: K, id: string): void => {
 
 /**
  * Tells which definitions some people are to be asked about: those that read what changed of the person, and those that
- * ask about a segment that the person entered or left just now. People without notes, and those of whom anything may
- * have changed, are asked about all of them.
+ * ask about a segment that the person entered or left just now. People without notes are asked about all of them, and
+ * so are people whose notes say that anything may have changed.
  */
 export class Concerns {
   readonly #whole = new Set<string>();

@@ -157,7 +157,7 @@ const Asked = z.strictObject({
   wake_on: z.string().nullable(),
 });
 
-/** Everybody, asked anew: what they are members of, and on which day that changes by itself. */
+/** Computes anew which segments each person is a member of, and on which day that changes by itself. */
 const askAll = ({ projectId, segments, today }: World) =>
   inProject(database.deps, projectId, ({ tx }) => {
     const place = { projectId, today };

@@ -29,7 +29,7 @@ let projectId = '';
 const tell = (traits: Record<string, string | null>, external_id = 'ann') =>
   identify(database.deps, { projectId, kind: 'server' }, { external_id, traits });
 const take = () => inProject(database.deps, projectId, (scope) => takeChanges(scope, 1_000));
-/** What changed, of everybody who changed since the last time. */
+/** Returns what changed of each person who changed since the last call. */
 const takeAspects = async () =>
   [...(await take()).values()].map(({ aspects }) => aspects?.toSorted((a, b) => a - b) ?? null);
 const numbersOf = (...named: Parameters<typeof aspectOf>[]) =>
@@ -51,7 +51,7 @@ test('of traits, those whose value is another one, gone or new', async () => {
   ]);
 });
 
-test('another address may change anything, and so may a link, and whoever is new', async () => {
+test('another address may change anything, and so may a link and a new person', async () => {
   await tell({ email: 'other@example.com' });
   expect(await takeAspects()).toEqual([null]);
   await tell({ plan: 'free' }, 'bob');
