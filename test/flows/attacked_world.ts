@@ -5,10 +5,10 @@ import * as automations from '../../src/automations/automations.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { inProject } from '../../src/base/db.ts';
 import { writeSettings } from '../../src/delivery/settings.ts';
-import { saveProvider } from '../../src/providers/providers.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
 import { askService } from '../support/ask_service.ts';
+import { saveSink } from '../support/mail_steps.ts';
 import { until } from '../support/until.ts';
 import { testWorld } from '../support/world.ts';
 
@@ -54,13 +54,7 @@ export const attackedWorld = () => {
   let events = 0;
 
   beforeAll(async () => {
-    providerId = await saveProvider(world.deps, world.project.project_id, {
-      display_name: 'Sink',
-      from_email: 'news@shop.test',
-      from_name: null,
-      reply_to: null,
-      ...world.sink.settings,
-    });
+    providerId = await saveSink(world.deps, world.project.project_id, world.sink, 'news@shop.test');
     service = await world.start('all');
     await world.start('worker');
   }, TEST_TIMEOUT_MS);

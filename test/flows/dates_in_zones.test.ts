@@ -3,11 +3,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
-import { saveProvider } from '../../src/providers/providers.ts';
-import { saveTemplate } from '../../src/rendering/rendering.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
 import { YEAR } from '../ingest/some_events.ts';
-import { askService } from '../support/ask_service.ts';
+import { callService } from '../support/ask_service.ts';
+import { saveMailStep, saveSink } from '../support/mail_steps.ts';
 import { until } from '../support/until.ts';
 import { virtualClock } from '../support/virtual_clock.ts';
 import { testWorld } from '../support/world.ts';
@@ -40,12 +39,8 @@ const ZONES = [
 ] as const;
 const BEGINNING = plus(sunday(3, 2), -7 * DAY_MS);
 
-const ask = async (method: string, path: string, body?: object) => {
-  const key = world.project.server_key;
-  const { status, body: answer } = await askService(service, method, path, { key, body });
-  expect([path, status < 300, answer]).toEqual([path, true, answer]);
-  return answer;
-};
+const call = (method: string, path: string, body?: object) =>
+  callService(service, method, path, { key: world.project.server_key, body });
 /** Lets the queue go by the clock of the machine: its jobs are due at once, and its workers count as alive. */
 const keepQueueClock = async (): Promise<void> => {
   const { rows } = await world.owner.query<{ name: string }>('select current_database() as name');
@@ -56,13 +51,7 @@ const keepQueueClock = async (): Promise<void> => {
 };
 const activate = async (): Promise<string> => {
   const { deps, project, sink } = world;
-  const providerId = await saveProvider(deps, project.project_id, {
-    display_name: 'Sink',
-    from_email: 'trial@shop.test',
-    from_name: null,
-    reply_to: null,
-    ...sink.settings,
-  });
+  const providerId = await saveSink(deps, project.project_id, sink, 'trial@shop.test');
   return inProject(deps, project.project_id, async (scope) =>
     automations.createActive(scope, 'Renewal', {
       trigger: { kind: 'event', event: 'subscribed' },
@@ -73,24 +62,13 @@ const activate = async (): Promise<string> => {
           until: { trait: 'renews_on', offset: '-P1D', time: '09:00' },
           next: 'mail',
         },
-        mail: {
-          kind: 'send_email',
-          provider_id: providerId,
-          template_id: await saveTemplate(scope, {
-            name: 'Renewal',
-            subject: 'Tomorrow',
-            html: '<p>Hello</p>',
-            text: null,
-          }),
-          template_version: 1,
-          next: null,
-        },
+        mail: await saveMailStep(scope, providerId, { subject: 'Tomorrow' }),
       },
     }),
   );
 };
 const wakesOf = async (): Promise<(string | null)[]> => {
-  const { items } = await ask('GET', `/v1/automations/${automationId}/runs`);
+  const { items } = await call('GET', `/v1/automations/${automationId}/runs`);
   return items.map(({ wake_at }: { wake_at: string | null }) => wake_at).toSorted();
 };
 const mailed = (): string[] => world.sink.mails.flatMap(({ to }) => to);
@@ -113,8 +91,8 @@ test(
         timezone,
         renews_on: toDay(plus(changes, 9 * DAY_MS)),
       };
-      await ask('POST', '/v1/identify', { external_id: name, traits, occurred_at });
-      await ask('POST', '/v1/events', { event: 'subscribed', external_id: name, occurred_at });
+      await call('POST', '/v1/identify', { external_id: name, traits, occurred_at });
+      await call('POST', '/v1/events', { event: 'subscribed', external_id: name, occurred_at });
     }
     const nines = ZONES.map(({ changes, nineAt }) => plus(changes, nineAt));
     // A week later it is nine by the same clock.
@@ -123,7 +101,7 @@ test(
     for (const { name, changes } of ZONES) {
       const traits = { renews_on: toDay(plus(changes, DAY_MS)) };
       const told = plus(BEGINNING, 1_000).toISOString();
-      await ask('POST', '/v1/identify', { external_id: name, traits, occurred_at: told });
+      await call('POST', '/v1/identify', { external_id: name, traits, occurred_at: told });
     }
     const moved = nines.map((at) => at.toISOString());
     await until('all moved', async () => JSON.stringify(await wakesOf()) === JSON.stringify(moved));

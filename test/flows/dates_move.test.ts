@@ -3,10 +3,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
-import { saveProvider } from '../../src/providers/providers.ts';
-import { saveTemplate } from '../../src/rendering/rendering.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
-import { askService } from '../support/ask_service.ts';
+import { callService } from '../support/ask_service.ts';
+import { saveMailStep, saveSink } from '../support/mail_steps.ts';
 import { until } from '../support/until.ts';
 import { testWorld } from '../support/world.ts';
 
@@ -18,26 +17,8 @@ let automationId: string;
 
 beforeAll(async () => {
   const { deps, project, sink } = world;
-  const providerId = await saveProvider(deps, project.project_id, {
-    display_name: 'Sink',
-    from_email: 'trial@shop.test',
-    from_name: null,
-    reply_to: null,
-    ...sink.settings,
-  });
+  const providerId = await saveSink(deps, project.project_id, sink, 'trial@shop.test');
   automationId = await inProject(deps, project.project_id, async (scope) => {
-    const mail = async (subject: string) => ({
-      kind: 'send_email' as const,
-      provider_id: providerId,
-      template_id: await saveTemplate(scope, {
-        name: subject,
-        subject,
-        html: '<p>Hello</p>',
-        text: null,
-      }),
-      template_version: 1,
-      next: null,
-    });
     return automations.createActive(scope, 'Trial', {
       trigger: { kind: 'event', event: 'trial_started' },
       entry: 'remember',
@@ -53,8 +34,8 @@ beforeAll(async () => {
           next: 'ended',
           otherwise: 'no_date',
         },
-        ended: await mail('Ended'),
-        no_date: await mail('No date'),
+        ended: await saveMailStep(scope, providerId, { subject: 'Ended' }),
+        no_date: await saveMailStep(scope, providerId, { subject: 'No date' }),
       },
     });
   });
@@ -62,16 +43,8 @@ beforeAll(async () => {
   await world.start('worker');
 }, TEST_TIMEOUT_MS);
 
-const call = async (
-  method: string,
-  path: string,
-  body?: object,
-  key = world.project.server_key,
-) => {
-  const { status, body: answer } = await askService(service, method, path, { key, body });
-  expect([path, status < 300, answer]).toEqual([path, true, answer]);
-  return answer;
-};
+const call = (method: string, path: string, body?: object, key = world.project.server_key) =>
+  callService(service, method, path, { key, body });
 type Who = { external_id: string } | { anonymous_id: string };
 const idOf = async (who: Who): Promise<string | null> => {
   const { items } = await call('GET', `/v1/profiles?${new URLSearchParams(who).toString()}`);
@@ -142,6 +115,7 @@ describe.concurrent('the end of a trial', { timeout: TEST_TIMEOUT_MS }, () => {
     await identify({ trial_ends_at: later });
     const wish = { ...who, anonymous_id: 'b1', traits: { trial_ends_at: ahead(0) } };
     await call('POST', '/v1/identify', wish, world.project.publishable_key);
+    await waitsUntil(who, later);
     // The run follows the next change of the server. So it has passed the one of the page.
     const last = ahead(30 * DAY_MS);
     await identify({ trial_ends_at: last });

@@ -5,10 +5,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import * as automations from '../../src/automations/automations.ts';
 import { inProject } from '../../src/base/db.ts';
 import * as profiles from '../../src/profiles/profiles.ts';
-import { saveProvider } from '../../src/providers/providers.ts';
-import { saveTemplate } from '../../src/rendering/rendering.ts';
 import type { Service } from '../../src/runtime/start_service.ts';
-import { askService } from '../support/ask_service.ts';
+import { askService, callService } from '../support/ask_service.ts';
+import { saveMailStep, saveSink } from '../support/mail_steps.ts';
 import { until } from '../support/until.ts';
 import { testWorld } from '../support/world.ts';
 
@@ -19,24 +18,16 @@ let providerId: string;
 let stories = 0;
 
 beforeAll(async () => {
-  providerId = await saveProvider(world.deps, world.project.project_id, {
-    display_name: 'Sink',
-    from_email: 'series@shop.test',
-    from_name: null,
-    reply_to: null,
-    ...world.sink.settings,
-  });
+  const { deps, project, sink } = world;
+  providerId = await saveSink(deps, project.project_id, sink, 'series@shop.test');
   service = await world.start('all');
   await world.start('worker');
 }, TEST_TIMEOUT_MS);
 
 const ask = (method: string, path: string, body?: object) =>
   askService(service, method, path, { key: world.project.server_key, body });
-const call = async (method: string, path: string, body?: object) => {
-  const { status, body: answer } = await ask(method, path, body);
-  expect([path, status < 300, answer]).toEqual([path, true, answer]);
-  return answer;
-};
+const call = (method: string, path: string, body?: object) =>
+  callService(service, method, path, { key: world.project.server_key, body });
 
 type Who = 'visitor' | 'customer';
 const WAITS = 'active at ready';
@@ -48,18 +39,8 @@ const beginStory = async () => {
   const ids = { visitor: `${name}-browser`, customer: `${name}-user` };
   const emails = { visitor: `${name}-v@people.test`, customer: `${name}-c@people.test` };
   const automationId = await inProject(world.deps, world.project.project_id, async (scope) => {
-    const mail = async (subject: string, next: string | null) => ({
-      kind: 'send_email' as const,
-      provider_id: providerId,
-      template_id: await saveTemplate(scope, {
-        name: `${name} ${subject}`,
-        subject,
-        html: '<p>Hello</p>',
-        text: null,
-      }),
-      template_version: 1,
-      next,
-    });
+    const mail = (subject: string, next: string | null) =>
+      saveMailStep(scope, providerId, { name: `${name} ${subject}`, subject, next });
     const wait = (event: string, next: string) => ({
       kind: 'wait_for_event' as const,
       event: `${name}_${event}`,

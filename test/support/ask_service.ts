@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+
 // oxlint-disable-next-line typescript/no-explicit-any
 export type ServiceAnswer = { status: number; body: any };
 
@@ -16,4 +18,17 @@ export const askService = async (
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   return { status: response.status, body: await response.json() };
+};
+
+/** Does the same, and expects success. Returns the JSON of the answer. */
+export const callService = async (
+  service: { port: number },
+  method: string,
+  path: string,
+  asked: Asked,
+  // oxlint-disable-next-line typescript/no-explicit-any
+): Promise<any> => {
+  const { status, body } = await askService(service, method, path, asked);
+  expect([path, status < 300, body]).toEqual([path, true, body]);
+  return body;
 };

@@ -4,8 +4,8 @@ import type { Deps } from '../../src/base/deps.ts';
 import { newId } from '../../src/base/ids.ts';
 import * as delivery from '../../src/delivery/delivery.ts';
 import { insertProfiles } from '../../src/profiles/queries.ts';
-import { saveProvider } from '../../src/providers/providers.ts';
 import { saveTemplate } from '../../src/rendering/rendering.ts';
+import { saveSink } from './mail_steps.ts';
 import type { SmtpSink } from './smtp_sink.ts';
 
 type Intent = Parameters<typeof delivery.plan>[1];
@@ -16,12 +16,10 @@ export type Mail = { providerId: string; templateId: string; profileId: string }
 export const makeMail = async (
   deps: Deps,
   projectId: string,
-  { settings }: SmtpSink,
+  sink: SmtpSink,
   fromEmail = 'hello@shop.test',
 ): Promise<Mail> => {
-  const from = { from_email: fromEmail, from_name: null, reply_to: null };
-  const record = { display_name: 'Sink', ...from, ...settings };
-  const providerId = await saveProvider(deps, projectId, record);
+  const providerId = await saveSink(deps, projectId, sink, fromEmail);
   return inProject(deps, projectId, async (scope) => {
     const text = { name: 'x', subject: 'Hello', html: '<p>Hello</p>', text: null };
     const [templateId, profileId] = [await saveTemplate(scope, text), newId()];
