@@ -110,10 +110,13 @@ const walkWhatGoes = async (scope: Scope, runs: readonly DueRun[], held: Held): 
   return done;
 };
 
-/** Returns claimed runs in the order in which they take turns. */
-const inOrderOf = (due: readonly Due[], claimed: readonly DueRun[]): DueRun[] => {
+/** Splits due runs into those that were claimed, in the order in which they take turns, and the others. */
+const split = (due: readonly Due[], claimed: readonly DueRun[]) => {
   const byId = new Map(claimed.map((run) => [run.run_id, run]));
-  return due.flatMap(({ run_id }) => byId.get(run_id) ?? []);
+  return {
+    claimed: due.flatMap(({ run_id }) => byId.get(run_id) ?? []),
+    waiting: due.filter(({ run_id }) => !byId.has(run_id)),
+  };
 };
 
 /** Asks for the comparisons that due runs wait for, except for runs that pages caused. */
@@ -152,7 +155,7 @@ const advanceDue = async (
     scope,
     capped.flatMap(({ identity_id }) => profileOf.get(identity_id) ?? []),
   );
-  const claimed = inOrderOf(
+  const { claimed, waiting } = split(
     due,
     await claimDueRuns(
       scope,
@@ -162,8 +165,6 @@ const advanceDue = async (
       })),
     ),
   );
-  const claimedIds = new Set(claimed.map(({ run_id }) => run_id));
-  const waiting = due.filter(({ run_id }) => !claimedIds.has(run_id));
   const pending = await hintAtPending(scope, waiting, profileOf);
   const frozen = claimed.filter(isFrozen).map(({ run_id }) => run_id);
   await freezeRuns(scope, frozen);

@@ -3,7 +3,7 @@ import type { Hint } from '../base/hints.ts';
 import * as profiles from '../profiles/profiles.ts';
 import type { Definition } from './schema.ts';
 import type { Step, StepOf } from './step_schema.ts';
-import { setDueSince, wakeDates } from './wait_queries.ts';
+import { wakeDates } from './wait_queries.ts';
 
 const TIMEZONE = 'timezone';
 /** How many notes of changed traits one transaction takes. */
@@ -44,8 +44,7 @@ export const followDates = async (scope: Scope): Promise<{ woken: number; isMore
   );
   // People first: the transaction that processes their events locks them before it wakes their runs.
   await profiles.holdProfiles(scope, [...since.keys()]);
-  const woken = await wakeDates(scope, [...since.keys()]);
-  // A date that has come since then was ahead when the trait changed.
-  await setDueSince(scope, woken, since);
+  // A date that has come since the change was ahead when the trait changed.
+  const woken = await wakeDates(scope, [...since.keys()], since);
   return { woken: woken.length, isMore: changed.length === CHANGES_MAX };
 };

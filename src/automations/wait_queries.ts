@@ -75,6 +75,7 @@ export const listAwaited = ({ tx, projectId }: Scope, flushIds: readonly string[
 const wakeHeld = async (
   { tx, projectId }: Scope,
   waiting: ReturnType<typeof sql.fragment>,
+  dueAt: ReturnType<typeof sql.fragment> = nowInMs,
 ): Promise<string[]> => {
   const held = await tx.any(sql.type(RunId)`
     select run.run_id from automations.runs as run
@@ -86,7 +87,7 @@ const wakeHeld = async (
   if (runIds.length === 0) return [];
   // Not rounded up to a millisecond that has yet to come: who looks for what is due may be the very next statement.
   await tx.query(sql.unsafe`
-    update automations.runs set wake_at = ${nowInMs}, goes_first = true
+    update automations.runs as run set wake_at = ${dueAt}, goes_first = true
     where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')})
   `);
   return runIds;
@@ -107,31 +108,29 @@ export const wakeRuns = (
       and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})`,
   );
 
-/** Wakes the runs of some people that wait for a date of the person. Returns their ids. */
-export const wakeDates = (scope: Scope, identityIds: readonly string[]): Promise<string[]> =>
-  wakeHeld(
+/**
+ * Wakes the runs of some people that wait for a date of the person. Returns their ids. They are due at once, or since
+ * the time that is given for their identity.
+ */
+export const wakeDates = (
+  scope: Scope,
+  identityIds: readonly string[],
+  since: ReadonlyMap<string, Date> = new Map(),
+): Promise<string[]> => {
+  const times = [...since.values()].map((at) => at.toISOString());
+  return wakeHeld(
     scope,
     sql.fragment`
       select awaited.run_id from automations.waits as awaited
       where awaited.project_id = ${scope.projectId} and awaited.for_what = 'date'
       and awaited.identity_id = any (${sql.array([...identityIds], 'uuid')})`,
+    sql.fragment`least(${nowInMs}, (
+      select known.due_at
+      from unnest(${sql.array([...since.keys()], 'uuid')}, ${sql.array(times, 'timestamptz')})
+        as known (identity_id, due_at)
+      where known.identity_id = run.identity_id
+    ))`,
   );
-
-/** Sets since when woken runs of some people are due, by their identities. */
-export const setDueSince = async (
-  { tx, projectId }: Scope,
-  runIds: readonly string[],
-  since: ReadonlyMap<string, Date>,
-): Promise<void> => {
-  if (runIds.length === 0) return;
-  const times = [...since.values()].map((at) => at.toISOString());
-  await tx.query(sql.unsafe`
-    update automations.runs as run set wake_at = least(run.wake_at, known.due_at)
-    from unnest(${sql.array([...since.keys()], 'uuid')}, ${sql.array(times, 'timestamptz')})
-      as known (identity_id, due_at)
-    where run.project_id = ${projectId} and run.run_id = any (${sql.array([...runIds], 'uuid')})
-    and run.identity_id = known.identity_id
-  `);
 };
 
 /** Wakes the runs of some people that wait for anything. Returns their ids. */

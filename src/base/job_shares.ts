@@ -100,8 +100,8 @@ export class JobShares {
   }
 
   /** Returns those jobs of which the fewest run in the same part, the oldest first. */
-  #leastRunning(left: readonly Left[], partOf: (shared: SharedJob) => string): Left[] {
-    const countOf = ([, shared]: Left) => this.#running.get(partOf(shared)) ?? 0;
+  #leastRunning(left: readonly Left[], nameOf: (shared: SharedJob) => string): Left[] {
+    const countOf = ([, shared]: Left) => this.#running.get(nameOf(shared)) ?? 0;
     const least = Math.min(...left.map(countOf));
     return left.filter((one) => countOf(one) === least);
   }

@@ -141,7 +141,7 @@ const makeServer = (app: Koa, timeouts: typeof TIMEOUTS, deps: Deps): Server => 
     );
   });
   answerBrokenRequests(server, owed);
-  resetStalled(server, timeouts.stallMs);
+  resetStalled(server, connections, timeouts.stallMs);
   const asking = new FairTurns(REQUESTS_PER_TURN);
   const originOf = originReader(deps);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {

@@ -67,6 +67,11 @@ export class Connections {
     this.#onClosed = onClosed;
   }
 
+  /** Returns the open connections. */
+  list(): Iterable<Socket> {
+    return this.#origins.keys();
+  }
+
   /** Counts a new connection, and returns its origin. */
   open(socket: Socket): string {
     const origin = toOrigin(socket.remoteAddress ?? '');

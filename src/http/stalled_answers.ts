@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Connections } from './connections.ts';
 
 /** A connection in Node. Its handle knows how many bytes the kernel has not taken. */
 type Connection = Socket & { _handle?: { writeQueueSize?: number } | null };
@@ -17,16 +18,13 @@ const standOf = (socket: Connection): string | null =>
  *
  * The connection is reset, not closed: the kernel would keep what it holds of the answer until the client takes it.
  */
-export const resetStalled = (server: Server, stallMs: number): void => {
-  const stands = new Map<Socket, string | null>();
-  server.on('connection', (socket) => {
-    stands.set(socket, null);
-    socket.once('close', () => stands.delete(socket));
-  });
+export const resetStalled = (server: Server, connections: Connections, stallMs: number): void => {
+  const stands = new WeakMap<Socket, string>();
   const look = setInterval(() => {
-    for (const [socket, before] of stands) {
+    for (const socket of connections.list()) {
       const stand = standOf(socket);
-      if (stand !== null && stand === before) socket.resetAndDestroy();
+      if (stand === null) stands.delete(socket);
+      else if (stand === stands.get(socket)) socket.resetAndDestroy();
       else stands.set(socket, stand);
     }
   }, stallMs);

@@ -81,7 +81,8 @@ export const renderGuarded = <Message extends Rendered>(
   { guard, isFinal, isBare }: Safety & { isBare: boolean },
 ): { message: Message; showsAsserted: boolean } => {
   if (!guard) return { message: renderWith(variables), showsAsserted: false };
-  const renderBare = () => renderFirst(renderWith, guard.listBare(), isFinal);
+  let bare: Message | undefined;
+  const renderBare = () => (bare ??= renderFirst(renderWith, guard.listBare(), isFinal));
   if (isBare) return { message: renderBare(), showsAsserted: false };
   const message = guard.check(renderSafely(renderWith, variables, { guard, isFinal }), renderBare);
   return { message, showsAsserted: differs(message, renderBare) };

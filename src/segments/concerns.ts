@@ -55,16 +55,18 @@ const add = <K>(index: Map<K, Set<string>>, key: K, id: string): void => {
  * so are people whose notes say that anything may have changed.
  */
 export class Concerns {
+  readonly #profileIds: readonly string[];
   readonly #whole = new Set<string>();
   readonly #byAspect = new Map<number, Set<string>>();
   readonly #bySegment = new Map<string, Set<string>>();
-  /** How many definitions each person was asked about, of those who are not asked about all. */
+  /** How many definitions each person was asked about. */
   readonly #counts = new Map<string, number>();
 
   constructor(
     profileIds: readonly string[],
     notes: ReadonlyMap<string, Pick<profiles.ChangeNotes, 'aspects'>>,
   ) {
+    this.#profileIds = profileIds;
     for (const id of profileIds) {
       const aspects = notes.get(id)?.aspects ?? null;
       if (aspects === null) this.#whole.add(id);
@@ -92,11 +94,6 @@ export class Concerns {
 
   /** Returns the people who were asked about so many definitions, which are all that there are. */
   listAskedAll(count: number): string[] {
-    return [
-      ...this.#whole,
-      ...[...this.#counts].flatMap(([id, asked]) =>
-        asked === count && !this.#whole.has(id) ? id : [],
-      ),
-    ];
+    return this.#profileIds.filter((id) => (this.#counts.get(id) ?? 0) === count);
   }
 }

@@ -5,6 +5,7 @@ import type { ConditionRow } from './condition_queries.ts';
 import { listCounted, listReached, listUsed } from './conditions.ts';
 import { endFill, listToFill, moveFill, openStatic, startFill } from './fill_queries.ts';
 import { listImported } from './import_queries.ts';
+import { noteListed } from './listed.ts';
 import { toDate } from './moments.ts';
 import { listInForce, listLatest } from './record_queries.ts';
 import type { Defined, Stand } from './record_queries.ts';
@@ -19,9 +20,7 @@ export const FILL_PROFILES_MAX = 5_000;
 /** Nobody could be in a static segment before it was made: whoever is on its list by now came into it. */
 const open = async (scope: Scope, segmentId: string): Promise<void> => {
   await openStatic(scope, segmentId);
-  const listed = await listImported(scope, segmentId);
-  const aspects = [profiles.aspectOf('list', segmentId)];
-  await profiles.noteChanges(scope, listed, { aspects: listed.map(() => aspects) });
+  await noteListed(scope, segmentId, { ids: await listImported(scope, segmentId) });
 };
 
 /**

@@ -7,6 +7,7 @@ import { Refusal } from '../base/refusal.ts';
 import { isStorable, NOT_STORABLE } from '../base/text.ts';
 import { refuseList } from '../base/unread.ts';
 import * as profiles from '../profiles/profiles.ts';
+import { noteListed } from './listed.ts';
 import {
   deleteImport,
   findByAddress,
@@ -104,20 +105,6 @@ export type Imported = {
   errors: Unread[];
 };
 
-/** Notes people who came on a list, or off it. */
-const noteListed = async (
-  scope: Scope,
-  segmentId: string,
-  ids: readonly string[],
-): Promise<void> => {
-  const listed = [...new Set(ids)];
-  const aspects = [profiles.aspectOf('list', segmentId)];
-  await profiles.noteChanges(scope, listed, {
-    source: 'server',
-    aspects: listed.map(() => aspects),
-  });
-};
-
 /**
  * Puts people whom we know on the list of a static segment. Whoever is suppressed or unsubscribed is on the
  * list and not in the segment: a list frees nobody. The same import again changes nothing, also when it was taken
@@ -141,7 +128,7 @@ export const importPeople = async (
   if (isNew) {
     await insertImported(scope, told, [...profileOf.keys()]);
     await setImport(scope, told.importId, profileOf.size);
-    await noteListed(scope, told.segmentId, [...profileOf.values()]);
+    await noteListed(scope, told.segmentId, { ids: [...profileOf.values()], source: 'server' });
   }
   return {
     import_id: told.importId,
@@ -157,7 +144,8 @@ export const undoImport = async (scope: Scope, importId: string): Promise<void> 
   const profileOf = await profiles.holdProfiles(scope, await listImportedBy(scope, importId));
   await deleteImport(scope, importId);
   const segmentId = await setUndone(scope, importId);
-  if (segmentId !== null) await noteListed(scope, segmentId, [...profileOf.values()]);
+  if (segmentId !== null)
+    await noteListed(scope, segmentId, { ids: [...profileOf.values()], source: 'server' });
 };
 
 export { findImport };

@@ -14,7 +14,18 @@ const compareMoments = (value: Json, other: string): number => {
   return left === null || right === null ? Number.NaN : left - right;
 };
 
-const isWithin = (distance: number, days: number): boolean => distance >= 0 && distance < days;
+type DayTest = Extract<ValueTest, { days: number }>;
+
+/** How many days lie between today and the day that a test asks about. Negative if it lies the other way. */
+const distanceOf = ({ is }: DayTest, day: number, today: number): number => {
+  if (is === 'within_last') return today - day;
+  return (is === 'within_next' ? day : nextAnniversary(day, today)) - today;
+};
+
+const isWithin = (test: DayTest, day: number, today: number): boolean => {
+  const distance = distanceOf(test, day, today);
+  return distance >= 0 && distance < test.days;
+};
 
 /**
  * Whether a value passes a test; undefined is one that is missing. The same rule as `segments.holds`:
@@ -59,17 +70,11 @@ export const holds = (value: Json | undefined, test: ValueTest, today: number): 
       return compareMoments(value, test.value) < 0;
     case 'after':
       return compareMoments(value, test.value) > 0;
-    case 'within_last': {
-      const moment = readMoment(value);
-      return moment !== null && isWithin(today - dayOf(moment), test.days);
-    }
-    case 'within_next': {
-      const moment = readMoment(value);
-      return moment !== null && isWithin(dayOf(moment) - today, test.days);
-    }
+    case 'within_last':
+    case 'within_next':
     case 'anniversary': {
       const moment = readMoment(value);
-      return moment !== null && isWithin(nextAnniversary(dayOf(moment), today) - today, test.days);
+      return moment !== null && isWithin(test, dayOf(moment), today);
     }
   }
 };

@@ -65,18 +65,7 @@ with recursive overdue as materialized (
   select project_id from automations.runs
   where status = 'active' and wake_at < now() - make_interval(secs => $1)
   order by wake_at limit $2
-), next as (
-  (
-    select project_id from automations.runs
-    where status = 'active' and (select count(*) from overdue) >= $2 order by project_id limit 1
-  )
-  union all
-  select found.project_id from next
-  cross join lateral (
-    select project_id from automations.runs
-    where status = 'active' and project_id > next.project_id order by project_id limit 1
-  ) as found
-)
+), next as (${eachProject("automations.runs where status = 'active' and (select count(*) from overdue) >= $2")})
 select project_id from overdue
 union
 (
