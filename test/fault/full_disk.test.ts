@@ -138,15 +138,34 @@ test(
   },
 );
 
-test(
-  'log: a server that cannot go on ends, and whatever was answered 202 is there once it is back',
+/**
+ * Connects, because a new session finds no room on a full disk, and returns a checkpoint that fails: one that cannot
+ * write its file is a PANIC. The server ends, and its recovery needs room, too.
+ */
+const openFailingCheckpoint = async (url: string): Promise<() => Promise<void>> => {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  return () => expect(client.query('checkpoint')).rejects.toThrow('terminated');
+};
+
+test.for([
+  ['data, and a checkpoint over it', 'data', openFailingCheckpoint],
+  ['log', 'log', async () => async () => {}],
+] as const)(
+  '%s: a server that cannot go on ends, and what was answered 202 is there once it is back',
   { timeout: TEST_TIMEOUT_MS },
-  async ({ skip }) => {
+  async ([, part, openEnd], { skip }) => {
     skip(whyNot !== null, whyNot ?? '');
-    const { disk, project, start } = await openHouse('log');
+    const { disk, project, start } = await openHouse(part);
     const api = await start('api');
+    const end = await openEnd(disk.url);
     const sent = await postUntilFull(api, project, disk);
     expect(sent.refused).not.toEqual([]);
+    await end();
+    const refused = await post(api, project, BATCHES_MAX);
+    expect(refused.status).toBe(503);
+    sent.refused.push(BATCHES_MAX);
     await disk.free();
     await disk.restart();
     await postAgain(api, project, sent);
