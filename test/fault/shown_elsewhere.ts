@@ -19,6 +19,7 @@ export const shownElsewhere: readonly Elsewhere[] = [
     shown: {
       'fault/full_disk.test.ts': [
         'data: what finds no room is answered 503, and taken when there is room, by the same processes',
+        'data: a server that a checkpoint ends loses nothing that was answered 202',
       ],
     },
     holds: ['I1'],
@@ -29,7 +30,7 @@ export const shownElsewhere: readonly Elsewhere[] = [
     elsewhere: 'in a namespace of mounts; once the server is back it is F12',
     shown: {
       'fault/full_disk.test.ts': [
-        'log: a server that cannot go on ends, and whatever was answered 202 is there once it is back',
+        'log: a server that cannot go on ends, and what was answered 202 is there once it is back',
       ],
     },
     holds: ['I1', 'I10'],

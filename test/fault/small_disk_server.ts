@@ -16,7 +16,7 @@ const settings = {
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
-  // A checkpoint that finds no room ends the server: over a full disk of data there is none that no test asks for.
+  // A checkpoint that finds no room ends the server. Over a disk of data, only a test asks for one.
   ...(part === 'data'
     ? { max_wal_size: '4GB', checkpoint_timeout: '1d' }
     : // A log of a few files, each of them new: one that is used again needs no space.
