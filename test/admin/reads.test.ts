@@ -8,6 +8,7 @@ import { suppress } from '../../src/suppression/suppression.ts';
 import { makeWelcome, testAdmin, testWorker } from '../support/admin.ts';
 import { testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 
 const database = testDatabase();
 const api = testApi(database);
@@ -54,6 +55,11 @@ beforeAll(async () => {
     eventIds.push(await post(server_key, event));
   }
   await vi.waitUntil(async () => (await listSends()).items.length === 3, { timeout: 10_000 });
+  // A timeline shows what occurred long ago as soon as it is processed.
+  await until('all events are processed', async () => {
+    const { rowCount } = await database.owner.query('select from ingest.pending');
+    return rowCount === 0;
+  });
 });
 
 test('projects are listed newest first, page by page', async () => {
