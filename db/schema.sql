@@ -821,6 +821,8 @@ create table automations.runs (
   source           text,
   is_bulk          boolean not null default false,
   goes_first       boolean not null default false,
+  start_id         uuid,
+  begins_at        timestamptz(3),
   constraint runs_pkey primary key (project_id, run_id),
   constraint runs_one_per_entry unique (project_id, automation_id, entry_key),
   constraint runs_project_id_automation_id_version_fkey foreign key (project_id, automation_id, version) references automations.versions(project_id, automation_id, version),
@@ -845,6 +847,25 @@ grant delete, insert, select, update on automations.runs to trunkline_runtime;
 grant select (project_id, run_id, automation_id, version, identity_id, trigger_event_id, trigger_event_at, status, step_id, wake_at, started_at, ended_at, outcome, is_test) on automations.runs to trunkline_analyst;
 grant select (project_id, status, wake_at, source, goes_first) on automations.runs to trunkline_queue;
 
+create table automations.schedules (
+  project_id    uuid not null,
+  automation_id uuid not null,
+  version       integer not null,
+  status        text not null,
+  occurrence    text,
+  next_at       timestamptz(3),
+  constraint schedules_pkey primary key (project_id, automation_id),
+  constraint schedules_automation_fkey foreign key (project_id, automation_id) references automations.automations(project_id, automation_id) on delete cascade,
+  constraint schedules_have_a_known_status check ((status = any (array['active'::text, 'paused'::text]))),
+  constraint schedules_have_a_moment check (((occurrence is null) = (next_at is null)))
+);
+create index schedules_next on automations.schedules using btree (project_id, next_at) where ((status = 'active'::text) and (next_at is not null));
+alter table automations.schedules enable row level security, force row level security;
+create policy one_project on automations.schedules for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+create policy work_of_all_projects on automations.schedules for select to trunkline_queue using (true);
+grant delete, insert, select, update on automations.schedules to trunkline_runtime;
+grant select (project_id, status, next_at) on automations.schedules to trunkline_queue;
+
 create table automations.segment_readers (
   project_id uuid not null,
   seen_entry bigint not null,
@@ -868,6 +889,12 @@ create table automations.segment_starts (
   kept_out      integer not null default 0,
   requested_at  timestamptz(3) not null,
   ended_at      timestamptz(3),
+  occurrence    text,
+  occurs_at     timestamptz(3),
+  zone          text,
+  per_hour      integer,
+  due_at        timestamptz(3),
+  reason        text,
   constraint segment_starts_pkey primary key (project_id, start_id),
   constraint segment_starts_project_id_automation_id_fkey foreign key (project_id, automation_id) references automations.automations(project_id, automation_id) on delete cascade,
   constraint segment_starts_have_a_known_status check ((status = any (array['running'::text, 'done'::text, 'cancelled'::text])))
@@ -878,7 +905,7 @@ alter table automations.segment_starts enable row level security, force row leve
 create policy one_project on automations.segment_starts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 create policy work_of_all_projects on automations.segment_starts for select to trunkline_queue using (true);
 grant delete, insert, select, update on automations.segment_starts to trunkline_runtime;
-grant select (project_id, start_id, automation_id, status, requested_at) on automations.segment_starts to trunkline_queue;
+grant select (project_id, start_id, automation_id, status, requested_at, due_at) on automations.segment_starts to trunkline_queue;
 
 create table automations.segment_triggers (
   project_id    uuid not null,

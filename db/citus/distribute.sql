@@ -82,6 +82,7 @@ select create_distributed_table('automations.triggers', 'project_id', colocate_w
 select create_distributed_table('automations.segment_triggers', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.segment_readers', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.segment_starts', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('automations.schedules', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.refusals', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.runs', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.run_log', 'project_id', colocate_with => 'ingest.events');

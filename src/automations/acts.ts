@@ -17,6 +17,7 @@ import type { LiveDoors } from './public_links.ts';
 import { findVersion, getAutomation } from './queries.ts';
 import type { Kept } from './queries.ts';
 import { retryFailed } from './retry.ts';
+import { listNextOccurrences } from './schedules.ts';
 import { toAutomation } from './shown.ts';
 import { listRunsFor, listRunsIn } from './shown_queries.ts';
 import type { ShownRun } from './shown_queries.ts';
@@ -43,7 +44,11 @@ export const pageById = async <Row, Item>(
 export const showAutomation = async (scope: Scope, kept: Kept) => {
   const { automation_id: automationId, latest_version: latest } = kept;
   const definition = await findVersion(scope, automationId, latest);
-  return toAutomation(kept, definition, await listCommands(scope, automationId));
+  const commands = await listCommands(scope, automationId);
+  return toAutomation(kept, definition, {
+    commands,
+    occurrences: await listNextOccurrences(scope, automationId),
+  });
 };
 
 /** Wakes workers for runs that may go on, and for commands that are not done. */

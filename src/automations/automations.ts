@@ -16,6 +16,7 @@ import { switchOn } from './switch_on.ts';
 import { followEvents } from './triggers.ts';
 import type { Started } from './triggers.ts';
 import { wakeAwaited } from './waits.ts';
+export { schedulesHint, startScheduled } from './schedules.ts';
 
 export {
   advance,

@@ -29,7 +29,10 @@ const toTrigger = async (scope: Scope, call: Claimed, found: profiles.ForEmail) 
     const { kind, segment_id } = call.trigger as { kind: string; segment_id?: string };
     return { kind, segment_id, entry, source: call.source };
   }
-  if (eventId === null || occurredAt === null) return { kind: 'manual', source: call.source };
+  if (eventId === null || occurredAt === null) {
+    const { kind } = call.trigger as { kind: string };
+    return { kind: kind === 'schedule' ? kind : 'manual', source: call.source };
+  }
   const event = await findTrigger(scope, call);
   return {
     kind: 'event',

@@ -4,6 +4,8 @@ import type { Issue } from '../base/refusal.ts';
 import { Definition } from './schema.ts';
 import { findLocalLinks } from './public_links.ts';
 import type { Activation } from './public_links.ts';
+import { toShownOccurrence } from './schedule_shown.ts';
+import { previewOccurrences } from './schedules.ts';
 import { findUnknown } from './unknown.ts';
 
 const IN_BODY = /^\/definition/;
@@ -11,8 +13,15 @@ const IN_BODY = /^\/definition/;
 const fromDefinition = (issues: readonly Issue[]): Issue[] =>
   issues.map(({ path, message }) => ({ path: path.replace(IN_BODY, ''), message }));
 
-/** Saving is refused for `issues`, and only activation for `activation`. */
-export type Checked = { issues: Issue[]; activation: Issue[] };
+/**
+ * Saving is refused for `issues`, and only activation for `activation`. `occurrences` are the next ones of a schedule,
+ * whatever else is wrong.
+ */
+export type Checked = {
+  issues: Issue[];
+  activation: Issue[];
+  occurrences: ReturnType<typeof toShownOccurrence>[];
+};
 
 /**
  * Whatever an automation would be refused for, without keeping it: the same words as when it is saved. Paths begin
@@ -24,8 +33,10 @@ export const checkDefinition = async (
   activation: Activation,
 ): Promise<Checked> => {
   const parsed = Definition.safeParse(given);
-  if (!parsed.success) return { issues: toIssues(parsed.error), activation: [] };
+  const occurrences = (await previewOccurrences(scope, given)).map(toShownOccurrence);
+  if (!parsed.success) return { issues: toIssues(parsed.error), activation: [], occurrences };
   return {
+    occurrences,
     issues: fromDefinition(await findUnknown(scope, parsed.data, activation.doors)),
     activation: fromDefinition(await findLocalLinks(scope, parsed.data, activation)),
   };

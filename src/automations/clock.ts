@@ -100,6 +100,14 @@ export const canonicalDuration = (duration: string): string =>
 export const earlier = (at: Date, duration: string, zone: string): Date =>
   toDate(toZoned(at, zone).subtract(Temporal.Duration.from(duration)));
 
+/** The moment of a local time, as `2026-01-31T09:00`. Of clock changes the same holds as for a time of day. */
+export const atLocalTime = (local: string, zone: string): Date =>
+  toDate(Temporal.PlainDateTime.from(local).toZonedDateTime(zone));
+
+/** What a clock on the wall of a zone shows at a moment, to the minute. */
+export const localTimeAt = (at: Date, zone: string): string =>
+  toZoned(at, zone).toPlainDateTime().toString({ smallestUnit: 'minute' });
+
 /** A year holds all weekdays on all dates that matter; a date that no zone has is passed over. */
 const DAYS_LOOKED_AHEAD = DAYS_PER_WEEK + 1;
 

@@ -15,6 +15,14 @@ export const DECISIONS = {
     stops: true,
     says: 'The automation is started by hand, and was not for this person.',
   },
+  occurrence_late: {
+    stops: true,
+    says: 'The occurrence was more than an hour late in the zone of this person, and left them out.',
+  },
+  not_in_occurrence: {
+    stops: true,
+    says: 'No occurrence of the schedule has started this person. They were no member then, or none was due yet.',
+  },
   not_entered: { stops: true, says: 'The person did not come into the segment.' },
   not_left: { stops: true, says: 'The person did not leave the segment.' },
   found_by_fill: {

@@ -26,7 +26,7 @@ export type By =
       traceparent: string | null;
     }
   | { kind: 'entry'; entry: number; at: Date; isLate: boolean; source: RunSource }
-  | { kind: 'hand'; startId: string };
+  | { kind: 'hand'; startId: string; beginsAt?: Date | undefined };
 
 /** Who asks to enter what. */
 export type Asking = {
@@ -176,6 +176,8 @@ const toRun = (asking: Asking, before: Entered | null): NewRun => {
     source: sourceOf(by),
     // A start of one person by hand makes its run elsewhere.
     is_bulk: by.kind === 'hand',
+    start_id: by.kind === 'hand' ? by.startId : null,
+    begins_at: by.kind === 'hand' ? (by.beginsAt?.toISOString() ?? null) : null,
   };
 };
 

@@ -12,6 +12,7 @@ import { standOf, timeOf } from './send_stand.ts';
 import { isDecided } from './decisions.ts';
 import type { Decided } from './decisions.ts';
 import { findStop, stops, toEntry } from './explanation.ts';
+import { toAbsence, toBeginning, toRefusal } from './explain_schedule.ts';
 import type { Entry, Explanation } from './explanation.ts';
 import { findVersion } from './queries.ts';
 import type { Kept } from './queries.ts';
@@ -41,7 +42,7 @@ const STANDS: Record<Kept['status'], Entry[]> = {
 };
 
 type OfEvent = Definition & { trigger: { kind: 'event' } };
-type OfSegment = Extract<Definition['trigger'], { segment_id: string }>;
+type OfSegment = Extract<Definition['trigger'], { kind: 'segment_entered' | 'segment_left' }>;
 /**
  * One time that a person came: a run of theirs, or what did not become one, and when. An event from a source that does
  * not count is told, and hides no reason of one that counts: anyone with a publishable key can send it.
@@ -126,6 +127,7 @@ const explainTrigger = async (asked: Asked, known: ReadonlySet<string>): Promise
   if (definition === null) return NOBODY;
   const { trigger } = definition;
   if (trigger.kind === 'manual') return { comings: [], absence: [toEntry('not_started')] };
+  if (trigger.kind === 'schedule') return { comings: [], absence: [toAbsence(trigger.segment_id)] };
   return trigger.kind === 'event'
     ? explainEvent(asked, { ...definition, trigger }, known)
     : explainEntry(asked, trigger, known);
@@ -147,7 +149,7 @@ const explainRun = async (
   { logs, sends }: { logs: Logs; sends: ReadonlyMap<string, SentRow> },
 ): Promise<Coming> => {
   const { run_id: runId } = run;
-  const entries = [toEntry('entered', { at: run.started_at, runId })];
+  const entries = [await toBeginning(scope, run)];
   for (const { run_id, step_id: stepId, decision, detail, decided_at } of logs) {
     if (run_id !== runId || !isDecided(decision)) continue;
     const told = Object.fromEntries(
@@ -172,9 +174,9 @@ const explainRuns = async (asked: Asked, runs: readonly ShownRun[]): Promise<Com
   return comings;
 };
 
-const toComing = ({ reason, event_id, entry, refused_at: at }: RefusedRow): Coming => ({
-  at,
-  entries: [toEntry(reason, { at, detail: event_id ? { event_id } : { entry: String(entry) } })],
+const toComing = (row: RefusedRow, definition: Definition | null): Coming => ({
+  at: row.refused_at,
+  entries: [toRefusal(row, definition)],
 });
 
 type Explained = Pick<z.output<typeof Explanation>, 'decisions' | 'stopped_by'>;
@@ -231,6 +233,10 @@ export const explain = async (
   const runs = await listRunsFor(scope, identityIds, page);
   const refusals = await listRefusals(scope, automationId, identityIds);
   const last = await explainTrigger(asked, listKnown(runs, refusals));
-  const comings = [...(await explainRuns(asked, runs)), ...refusals.map(toComing), ...last.comings];
+  const comings = [
+    ...(await explainRuns(asked, runs)),
+    ...refusals.map((one) => toComing(one, asked.definition)),
+    ...last.comings,
+  ];
   return { ...of, ...inOrder(kept, { comings, absence: last.absence }) };
 };

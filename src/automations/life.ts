@@ -21,6 +21,7 @@ import {
 import type { Kept } from './queries.ts';
 import { requirePublicLinks } from './public_links.ts';
 import type { Activation } from './public_links.ts';
+import { deleteSchedule, setScheduleStatus } from './schedule_queries.ts';
 import type { Definition } from './schema.ts';
 import { switchOn } from './switch_on.ts';
 import { findUnknown } from './unknown.ts';
@@ -136,6 +137,7 @@ export const pause = async (scope: Scope, automationId: string): Promise<Kept> =
     throw refuseState('Only an automation that is active can be paused.');
   await setStatus(scope, automationId, 'paused');
   await deleteTrigger(scope, automationId);
+  await setScheduleStatus(scope, automationId, 'paused');
   await delivery.haltSends(scope, automationId, 'automation_paused');
   await deleteCommands(scope, automationId, ['resume']);
   return getAutomation(scope, automationId);
@@ -165,6 +167,7 @@ export const archive = async (scope: Scope, automationId: string): Promise<Kept>
   if (held.status === 'archived') return held;
   await setStatus(scope, automationId, 'archived');
   await deleteTrigger(scope, automationId);
+  await deleteSchedule(scope, automationId);
   await delivery.haltSends(scope, automationId, 'automation_archived');
   await deleteCommands(scope, automationId, ['resume', 'move']);
   await beginCommand(scope, automationId, { kind: 'archive' });
@@ -180,6 +183,7 @@ export const deleteAutomation = async (scope: Scope, automationId: string): Prom
   await hold(scope, automationId);
   await setStatus(scope, automationId, DELETING);
   await deleteTrigger(scope, automationId);
+  await deleteSchedule(scope, automationId);
   await delivery.haltSends(scope, automationId, 'automation_deleted');
   await beginDeletion(scope, automationId);
 };

@@ -23,6 +23,7 @@ import { endpointLimits } from './endpoint_shown.ts';
 import { deliveryLimits } from './subscriptions/delivery_shown.ts';
 import type { Vault } from './endpoints.ts';
 import { runRoutes } from './run_routes.ts';
+import { scheduleLimits } from './schedule_shown.ts';
 import { segmentStartRoutes } from './segment_start_routes.ts';
 import {
   Activate,
@@ -40,7 +41,12 @@ import {
 } from './shown.ts';
 
 export { sendExplainRoutes } from './send_routes.ts';
-export const automationLimits: readonly Limit[] = [...limits, ...endpointLimits, ...deliveryLimits];
+export const automationLimits: readonly Limit[] = [
+  ...limits,
+  ...scheduleLimits,
+  ...endpointLimits,
+  ...deliveryLimits,
+];
 
 const answered = { ...ofAutomation, method: 'POST', status: 200, answer: Automation } as const;
 

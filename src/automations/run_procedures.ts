@@ -11,8 +11,8 @@ import { explainSend } from './explain_send.ts';
 import { withPeople } from './overview.ts';
 import { getNamed, OfAutomation } from './named.ts';
 import { cancelSegmentStart, segmentStartHint, startSegment } from './segment_start.ts';
-import { findSegmentStart, listSegmentStarts } from './segment_start_queries.ts';
-import { toShownStart } from './segment_start_routes.ts';
+import { findSegmentStart } from './segment_start_queries.ts';
+import { pageStarts, showStart } from './segment_start_routes.ts';
 import { TestRun, toRun } from './shown.ts';
 import { simulate } from './simulate.ts';
 import { simulateLive } from './simulate_live.ts';
@@ -110,10 +110,7 @@ export const runProcedures = {
     .query(({ ctx, input }) =>
       inProject(ctx.deps, input.projectId, async (scope) => {
         await getNamed(scope, input.automationId);
-        return pageById(input, (page) => listSegmentStarts(scope, input.automationId, page), {
-          item: toShownStart,
-          id: ({ start_id }) => start_id,
-        });
+        return pageStarts(scope, input.automationId, input);
       }),
     ),
 
@@ -122,11 +119,11 @@ export const runProcedures = {
     .input(OfAutomation.extend({ segmentId: z.uuid() }))
     .mutation(async ({ ctx: { deps }, input: { projectId, automationId, segmentId } }) => {
       const asked = { startId: newId(), segmentId };
-      const start = await inProject(deps, projectId, async (scope) =>
-        startSegment(scope, await getNamed(scope, automationId), asked),
+      const shown = await inProject(deps, projectId, async (scope) =>
+        showStart(scope, await startSegment(scope, await getNamed(scope, automationId), asked)),
       );
-      await hint(deps, segmentStartHint(projectId, start.start_id));
-      return toShownStart(start);
+      await hint(deps, segmentStartHint(projectId, shown.id));
+      return shown;
     }),
 
   /** Starts nobody more. */
@@ -135,7 +132,7 @@ export const runProcedures = {
     .mutation(({ ctx, input: { projectId, startId } }) =>
       inProject(ctx.deps, projectId, async (scope) => {
         if ((await findSegmentStart(scope, startId)) === null) throw new Refusal('not_found');
-        return toShownStart(await cancelSegmentStart(scope, startId));
+        return showStart(scope, await cancelSegmentStart(scope, startId));
       }),
     ),
 };

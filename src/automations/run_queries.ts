@@ -22,11 +22,18 @@ export type NewRun = {
   source: 'server' | 'browser' | 'system' | null;
   /** Whether the start of a whole segment began it. */
   is_bulk: boolean;
+  /** Which start that is. */
+  start_id: string | null;
+  /** When it begins, of a run that a schedule starts by the clock of its person; null of any other. */
+  begins_at: string | null;
 };
 
 const RunId = z.strictObject({ run_id: z.uuid() });
 
-/** Starts the runs whose entry is new, due at once. An entry has one run; those of a bulk start go after others. */
+/**
+ * Starts the runs whose entry is new, due at once or when they begin. An entry has one run; those of a bulk start go
+ * after others.
+ */
 export const insertRuns = async (
   { tx, projectId }: Scope,
   runs: readonly NewRun[],
@@ -36,12 +43,12 @@ export const insertRuns = async (
   const rows = await tx.any(sql.type(RunId)`
     insert into automations.runs (project_id, run_id, automation_id, version, identity_id, trigger_event_id,
       trigger_event_at, trigger_entry, entry_key, status, step_id, wake_at, started_at, test_recipient, is_test,
-      may_call, traceparent, source, is_bulk, goes_first)
+      may_call, traceparent, source, is_bulk, start_id, begins_at, goes_first)
     select ${projectId}, run.run_id, run.automation_id, run.version, run.identity_id, run.event_id, run.event_at,
-      run.entry, run.entry_key, 'active', run.step_id, ${nowInMs},
+      run.entry, run.entry_key, 'active', run.step_id, greatest(${nowInMs}, run.begins_at),
       statement_timestamp(),
       run.test_recipient, run.test_recipient is not null, run.may_call, run.traceparent, run.source, run.is_bulk,
-      not run.is_bulk
+      run.start_id, run.begins_at, not run.is_bulk
     from unnest(
       ${column((run) => run.run_id, 'uuid')}, ${column((run) => run.automation_id, 'uuid')},
       ${column((run) => run.version, 'int4')}, ${column((run) => run.identity_id, 'uuid')},
@@ -49,9 +56,10 @@ export const insertRuns = async (
       ${column((run) => run.trigger_entry, 'int8')}, ${column((run) => run.entry_key, 'text')},
       ${column((run) => run.step_id, 'text')}, ${column((run) => run.test_recipient, 'text')},
       ${column((run) => run.may_call, 'bool')}, ${column((run) => run.traceparent, 'text')},
-      ${column((run) => run.source, 'text')}, ${column((run) => run.is_bulk, 'bool')}
+      ${column((run) => run.source, 'text')}, ${column((run) => run.is_bulk, 'bool')},
+      ${column((run) => run.start_id, 'uuid')}, ${column((run) => run.begins_at, 'timestamptz')}
     ) as run (run_id, automation_id, version, identity_id, event_id, event_at, entry, entry_key, step_id,
-      test_recipient, may_call, traceparent, source, is_bulk)
+      test_recipient, may_call, traceparent, source, is_bulk, start_id, begins_at)
     order by run.automation_id, run.entry_key, run.event_at, run.event_id
     on conflict on constraint runs_one_per_entry do nothing
     returning run_id

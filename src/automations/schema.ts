@@ -3,6 +3,7 @@ import { CATEGORIES, ON_UNKNOWN } from '../delivery/delivery.ts';
 import { EventName } from '../ingest/ingest.ts';
 import { findFaults } from './check.ts';
 import { Filters, Name } from './comparison.ts';
+import { findScheduleFaults, ScheduleTrigger } from './schedule_schema.ts';
 import { Goal, ServerOnly, Step, StepId } from './step_schema.ts';
 import { Duration, TimeOfDay, Zone } from './time_schema.ts';
 import { upgrade } from './upgrade.ts';
@@ -29,6 +30,7 @@ const Trigger = z
     z
       .strictObject({ kind: z.literal('manual') })
       .meta({ description: 'Nobody comes by themselves: a run is begun for them.' }),
+    ScheduleTrigger,
   ])
   .meta({ id: 'AutomationTrigger', description: 'What begins a run.' });
 export type Trigger = z.output<typeof Trigger>;
@@ -130,7 +132,8 @@ const Shape = z.strictObject({
 });
 
 export const Definition = Shape.superRefine((definition, context) => {
-  for (const { path, message } of findFaults(definition)) {
+  const faults = [...findFaults(definition), ...findScheduleFaults(definition.trigger)];
+  for (const { path, message } of faults) {
     context.addIssue({ code: 'custom', path, message });
   }
 }).meta({

@@ -2,10 +2,13 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { FIRST_ID } from '../base/ids.ts';
+import { ZONES } from './schedule_schema.ts';
 import { DELETING } from './queries.ts';
 import { isRunOfPage } from './due_queries.ts';
 
 export const START_STATUSES = ['running', 'done', 'cancelled'] as const;
+/** Why a start ended before it began. */
+export const START_REASONS = ['late'] as const;
 
 const Start = z.strictObject({
   start_id: z.uuid(),
@@ -18,11 +21,21 @@ const Start = z.strictObject({
   kept_out: z.int(),
   requested_at: z.date(),
   ended_at: z.date().nullable(),
+  /** The local time of the occurrence that made it, and when that was; null of a start by hand. */
+  occurrence: z.string().nullable(),
+  occurs_at: z.date().nullable(),
+  reason: z.enum(START_REASONS).nullable(),
+  /** How many people it starts in an hour at most, and when it may start the next. */
+  per_hour: z.int().nullable(),
+  /** Whose clock the occurrence goes by. */
+  zone: z.enum(ZONES).nullable(),
+  due_at: z.date().nullable(),
 });
 export type SegmentStart = z.output<typeof Start>;
 
 const columns = sql.fragment`start_id, automation_id, segment_id, status, walked_to, examined, started, kept_out,
-  requested_at, ended_at`;
+  requested_at, ended_at, occurrence, occurs_at, reason,
+  per_hour, zone, due_at`;
 
 /** Notes that everybody in a segment is to be started; the same id again changes nothing. */
 export const insertSegmentStart = (
@@ -74,18 +87,18 @@ export const isCrowded = async ({ tx, projectId }: Scope, runsMax: number): Prom
   return is_crowded;
 };
 
-type Piece = { examined: number; started: number; walkedTo: string };
+type Piece = { examined: number; started: number; walkedTo: string; dueAt: Date | null };
 
 /** Notes how far a start has come. */
 export const moveSegmentStart = (
   { tx, projectId }: Scope,
   startId: string,
-  { examined, started, walkedTo }: Piece,
+  { examined, started, walkedTo, dueAt }: Piece,
 ) =>
   tx.query(sql.unsafe`
     update automations.segment_starts
     set walked_to = ${walkedTo}, examined = examined + ${examined}, started = started + ${started},
-      kept_out = kept_out + ${examined - started}
+      kept_out = kept_out + ${examined - started}, due_at = ${dueAt?.toISOString() ?? null}
     where project_id = ${projectId} and start_id = ${startId}
   `);
 

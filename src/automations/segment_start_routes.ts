@@ -1,13 +1,21 @@
 import { z } from 'zod';
 import { inProject } from '../base/db.ts';
+import type { Scope } from '../base/db.ts';
 import { hint } from '../base/hints.ts';
 import { newId } from '../base/ids.ts';
 import { pageOf, pageQuery, readCursor, toPage } from '../base/page.ts';
+import type { PageQuery } from '../base/page.ts';
 import { NothingNeeded, route } from '../base/route.ts';
 import type { Addressed } from '../base/route.ts';
 import { ofAutomation } from './addressed.ts';
-import { cancelSegmentStart, segmentStartHint, startSegment } from './segment_start.ts';
-import { findSegmentStart, listSegmentStarts, START_STATUSES } from './segment_start_queries.ts';
+import { cancelSegmentStart, findEnd, segmentStartHint, startSegment } from './segment_start.ts';
+import { ZONES } from './schedule_schema.ts';
+import {
+  findSegmentStart,
+  listSegmentStarts,
+  START_REASONS,
+  START_STATUSES,
+} from './segment_start_queries.ts';
 import type { SegmentStart } from './segment_start_queries.ts';
 
 const ID = '019a9f0c-6c00-7cc3-98c4-dc0c0c07398f';
@@ -25,6 +33,12 @@ const SHOWN = {
   kept_out: 0,
   requested_at: NOW,
   ended_at: null,
+  occurrence: null,
+  occurs_at: null,
+  reason: null,
+  per_hour: null,
+  zone: null,
+  ends_at: null,
 };
 const Shown = z
   .strictObject({
@@ -34,18 +48,39 @@ const Shown = z
     status: z.enum(START_STATUSES),
     examined: Count.meta({ description: 'How many of its people were looked at so far.' }),
     started: Count,
-    kept_out: Count.meta({ description: 'By `re_entry`.' }),
+    kept_out: Count.meta({
+      description:
+        'By `re_entry`, or because an occurrence was too late in the zone of the person.',
+    }),
     requested_at: Timestamp,
     ended_at: Timestamp.nullable(),
+    occurrence: z.string().nullable().meta({
+      description:
+        'The local time of the occurrence of a schedule that made it; null of a start by hand.',
+    }),
+    occurs_at: Timestamp.nullable().meta({ description: 'When that occurrence was due.' }),
+    reason: z.enum(START_REASONS).nullable().meta({
+      description: '`late`: the occurrence was more than an hour late, and started no people.',
+    }),
+    per_hour: Count.nullable().meta({
+      description: 'How many people it starts in an hour at most.',
+    }),
+    zone: z.enum(ZONES).nullable().meta({
+      description: "Whose clock the occurrence goes by: the automation's, or each person's.",
+    }),
+    ends_at: Timestamp.nullable().meta({
+      description: 'The estimated end, by its rate and the present members.',
+    }),
   })
   .meta({
     id: 'SegmentStart',
-    description: 'The start of an automation for everybody in a segment.',
+    description:
+      'The start of an automation for all members of a segment, manual or by a schedule.',
     examples: [SHOWN],
   });
 
 /** A start as the API shows it. */
-export const toShownStart = (row: SegmentStart) => ({
+const toShownStart = (row: SegmentStart, endsAt: Date | null) => ({
   id: row.start_id,
   automation_id: row.automation_id,
   segment_id: row.segment_id,
@@ -55,7 +90,37 @@ export const toShownStart = (row: SegmentStart) => ({
   kept_out: row.kept_out,
   requested_at: row.requested_at.toISOString(),
   ended_at: row.ended_at?.toISOString() ?? null,
+  occurrence: row.occurrence,
+  occurs_at: row.occurs_at?.toISOString() ?? null,
+  reason: row.reason,
+  per_hour: row.per_hour,
+  zone: row.zone,
+  ends_at: endsAt?.toISOString() ?? null,
 });
+
+/** The same, and when it will be done where it has a rate. */
+export const showStart = async (scope: Scope, row: SegmentStart) =>
+  toShownStart(row, await findEnd(scope, row));
+
+const showStarts = async (scope: Scope, rows: readonly SegmentStart[]) => {
+  const ends = new Map<string, Date | null>();
+  for (const row of rows) ends.set(row.start_id, await findEnd(scope, row));
+  return (row: SegmentStart) => toShownStart(row, ends.get(row.start_id) ?? null);
+};
+
+/** One page of the starts of an automation, the newest first. */
+export const pageStarts = async (
+  scope: Scope,
+  automationId: string,
+  { limit, cursor }: PageQuery,
+) => {
+  const beforeId = readCursor(z.tuple([z.uuid()]), cursor)?.[0] ?? null;
+  const rows = await listSegmentStarts(scope, automationId, { limit: limit + 1, beforeId });
+  return toPage(rows, limit, {
+    item: await showStarts(scope, rows),
+    position: ({ start_id }) => [start_id],
+  });
+};
 
 const StartInput = z
   .strictObject({ segment_id: z.uuid() })
@@ -86,9 +151,11 @@ export const segmentStartRoutes = [
     refusals: ['automation_state'],
     handle: async ({ deps, caller: { projectId }, found, body, repetitionId = newId() }) => {
       const asked = { startId: repetitionId, segmentId: body.segment_id };
-      const start = await inProject(deps, projectId, (scope) => startSegment(scope, found, asked));
-      await hint(deps, segmentStartHint(projectId, start.start_id));
-      return toShownStart(start);
+      const shown = await inProject(deps, projectId, async (scope) =>
+        showStart(scope, await startSegment(scope, found, asked)),
+      );
+      await hint(deps, segmentStartHint(projectId, shown.id));
+      return shown;
     },
   }),
   route({
@@ -99,15 +166,7 @@ export const segmentStartRoutes = [
     status: 200,
     answer: pageOf(Shown),
     handle: ({ deps, caller, found, query }) =>
-      inProject(deps, caller.projectId, async (scope) => {
-        const beforeId = readCursor(z.tuple([z.uuid()]), query.cursor)?.[0] ?? null;
-        const page = { limit: query.limit + 1, beforeId };
-        const rows = await listSegmentStarts(scope, found.automation_id, page);
-        return toPage(rows, query.limit, {
-          item: toShownStart,
-          position: ({ start_id }) => [start_id],
-        });
-      }),
+      inProject(deps, caller.projectId, (scope) => pageStarts(scope, found.automation_id, query)),
   }),
   route({
     ...one,
@@ -116,7 +175,8 @@ export const segmentStartRoutes = [
     summary: 'How far a start has come.',
     status: 200,
     answer: Shown,
-    handle: ({ found }) => Promise.resolve(toShownStart(found)),
+    handle: ({ deps, caller, found }) =>
+      inProject(deps, caller.projectId, (scope) => showStart(scope, found)),
   }),
   route({
     ...one,
@@ -131,7 +191,7 @@ export const segmentStartRoutes = [
     example: { ...SHOWN, status: 'cancelled', ended_at: NOW },
     handle: ({ deps, caller, found }) =>
       inProject(deps, caller.projectId, async (scope) =>
-        toShownStart(await cancelSegmentStart(scope, found.start_id)),
+        showStart(scope, await cancelSegmentStart(scope, found.start_id)),
       ),
   }),
 ];

@@ -9,6 +9,8 @@ import type { Command } from './commands/queries.ts';
 import { ShownCommand, toShownCommands } from './commands/shown.ts';
 import { AUTOMATION_STATUSES } from './queries.ts';
 import type { Kept } from './queries.ts';
+import { ShownOccurrences, toShownOccurrence } from './schedule_shown.ts';
+import type { Occurrence } from './schedule.ts';
 import { Definition, STEPS_MAX } from './schema.ts';
 import { OUTCOMES } from './world.ts';
 import type { ShownRun } from './shown_queries.ts';
@@ -79,6 +81,8 @@ const LISTED_SHOWN = {
   updated_at: NOW,
 };
 
+const WHOLE_SHOWN = { ...LISTED_SHOWN, definition: PARSED_SHOWN, commands: [], occurrences: [] };
+
 export const Listed = z
   .strictObject(listed)
   .meta({ id: 'AutomationListed', examples: [LISTED_SHOWN] });
@@ -94,11 +98,12 @@ export const Automation = z
     commands: z.array(ShownCommand).meta({
       description: 'Commands that count for everyone inside already, and that a job still writes.',
     }),
+    occurrences: ShownOccurrences,
   })
   .meta({
     id: 'Automation',
     description: 'What should follow when something happens.',
-    examples: [{ ...LISTED_SHOWN, definition: PARSED_SHOWN, commands: [] }],
+    examples: [WHOLE_SHOWN],
   });
 
 export const AutomationDeleted = z
@@ -106,12 +111,7 @@ export const AutomationDeleted = z
   .meta({ id: 'AutomationDeleted', examples: [{ id: ID, deleted: true }] });
 
 /** The automation of the examples, as it stands after something was done with it. */
-export const shownAs = (given: object) => ({
-  ...LISTED_SHOWN,
-  definition: PARSED_SHOWN,
-  commands: [],
-  ...given,
-});
+export const shownAs = (given: object) => ({ ...WHOLE_SHOWN, ...given });
 export const NEXT_SHOWN = Definition.parse({ ...DEFINITION_SHOWN, settings: {} });
 
 export const toListed = ({ automation_id, created_at, updated_at, ...row }: Kept) => ({
@@ -124,11 +124,12 @@ export const toListed = ({ automation_id, created_at, updated_at, ...row }: Kept
 export const toAutomation = (
   kept: Kept,
   definition: Definition | null,
-  commands: readonly Command[],
+  { commands, occurrences }: { commands: readonly Command[]; occurrences: readonly Occurrence[] },
 ) => ({
   ...toListed(kept),
   definition,
   commands: toShownCommands(commands),
+  occurrences: occurrences.map(toShownOccurrence),
 });
 
 export const NameOfAutomation = z

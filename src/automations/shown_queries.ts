@@ -10,6 +10,9 @@ const Shown = z.strictObject({
   identity_id: z.uuid(),
   trigger_event_id: z.uuid().nullable(),
   trigger_entry: z.int().nullable(),
+  /** The start of a whole segment that began it, and when it begins by the clock of its person. */
+  start_id: z.uuid().nullable(),
+  begins_at: z.date().nullable(),
   status: z.enum(RUN_STATUSES),
   outcome: z.string().nullable(),
   is_test: z.boolean(),
@@ -20,8 +23,8 @@ const Shown = z.strictObject({
 });
 export type ShownRun = z.output<typeof Shown>;
 
-const columns = sql.fragment`run_id, automation_id, version, identity_id, trigger_event_id, trigger_entry, status,
-  outcome, is_test, step_id, wake_at, started_at, ended_at`;
+const columns = sql.fragment`run_id, automation_id, version, identity_id, trigger_event_id, trigger_entry, start_id,
+  begins_at, status, outcome, is_test, step_id, wake_at, started_at, ended_at`;
 
 export const findRunById = ({ tx, projectId }: Scope, runId: string) =>
   tx.maybeOne(sql.type(Shown)`

@@ -105,6 +105,17 @@ export const simulate = (
       throw new Refusal('invalid_request', {
         issues: [{ path: '/version', message: 'there is no such version' }],
       });
+    if (definition.trigger.kind === 'schedule')
+      throw new Refusal('invalid_request', {
+        issues: [
+          {
+            path: '/version',
+            message:
+              'a simulation cannot run a schedule: past members of the segment are unknown. Test the automation for ' +
+              'one person instead',
+          },
+        ],
+      });
     const now = await readClock(scope);
     const from = new Date(now.getTime() - days * DAY_MS);
     const tally = new Tally(definition);

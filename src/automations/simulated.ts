@@ -73,11 +73,12 @@ const readEntries = async (
   return { came, people };
 };
 
-/** What the trigger of a version would have let through, in its order; nothing where it is started by hand. */
+/** What the trigger of a version would have let through, in its order; nothing without a trigger of that kind. */
 export const readArrivals = async (scope: Scope, asked: Asked): Promise<Arrivals> => {
   const { trigger } = asked.definition;
   if (trigger.kind === 'event') return readEvents(scope, trigger, asked);
-  if (trigger.kind !== 'manual') return readEntries(scope, trigger.segment_id, asked);
+  if (trigger.kind === 'segment_entered' || trigger.kind === 'segment_left')
+    return readEntries(scope, trigger.segment_id, asked);
   return {
     came: [],
     people: await PastPeople.read(scope, { identityIds: [], profileIds: [] }),

@@ -98,6 +98,8 @@ export const startByHand = async (
           traceparent: null,
           source: 'server',
           is_bulk: false,
+          start_id: null,
+          begins_at: null,
         },
       ])
     ).has(runId);
@@ -175,6 +177,8 @@ export const startTest = async (
       traceparent: null,
       source: 'server',
       is_bulk: false,
+      start_id: null,
+      begins_at: null,
     },
   ]);
   const started = await getStarted(scope, runId);

@@ -7,6 +7,7 @@ import type { Followed } from './follow_simulation.ts';
 export type ListedAutomation = Outputs['automations']['list']['items'][number];
 export type Automation = Outputs['automations']['read'];
 export type Issue = Outputs['automations']['check']['issues'][number];
+export type Occurrence = Outputs['automations']['check']['occurrences'][number];
 export type Simulation = Outputs['automations']['simulate'];
 export type Run = Outputs['automations']['runs']['items'][number];
 export type Explanation = Outputs['automations']['explain'];

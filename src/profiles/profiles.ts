@@ -25,7 +25,7 @@ export { changeAddresses, changeTraits, holdProfiles, seeEvents, seePeople } fro
 export { aspectOf } from './aspects.ts';
 export type { Aspects } from './aspects.ts';
 export { noteChanges } from './change_queries.ts';
-export { listConfirmed } from './queries.ts';
+export { listConfirmed, listZones } from './queries.ts';
 export { PastPeople } from './past.ts';
 export type { Imagined, PastPerson } from './past.ts';
 export { LedgerEntry, listLedger, replayErasures } from './replay.ts';

@@ -60,6 +60,20 @@ export const listRows = ({ tx, projectId }: Scope, profileIds: string[]) =>
     order by profile_id
   `);
 
+const ZoneSaid = z.strictObject({ profile_id: z.uuid(), timezone: z.string().nullable() });
+
+/** Returns the trait `timezone` of some people, as text. It may be no time zone. */
+export const listZones = async (
+  { tx, projectId }: Scope,
+  profileIds: readonly string[],
+): Promise<Map<string, string | null>> => {
+  const rows = await tx.any(sql.type(ZoneSaid)`
+    select profile_id, traits ->> 'timezone' as timezone from profiles.profiles
+    where project_id = ${projectId} and profile_id = any (${sql.array([...profileIds], 'uuid')})
+  `);
+  return new Map(rows.map(({ profile_id, timezone }) => [profile_id, timezone]));
+};
+
 /** Part of a list of profiles, which is in the order of their ids. */
 export type ProfilesPage = { limit: number; afterId: string | null };
 

@@ -16,6 +16,7 @@ export { eraser } from './erase.ts';
 export { historySection, memberSection } from './export.ts';
 export { forgetHistory } from './forget.ts';
 export type { NeededEntries } from './forget.ts';
+export { countMembers } from './member_count.ts';
 export {
   findFirstEntry,
   findLastEntry,

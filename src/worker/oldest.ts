@@ -4,7 +4,13 @@ import type pg from 'pg';
 const FLUSHES_MAX = 10_000;
 
 /** How many seconds the oldest work of each kind is overdue. */
-export type Oldest = { events: number; runs: number; sends: number; jobs: number };
+export type Oldest = {
+  events: number;
+  runs: number;
+  sends: number;
+  jobs: number;
+  occurrences: number;
+};
 
 /** Looks at the first rows of an index. What waits for its time is not overdue; mail of a stopped provider is. */
 export const findOldest = async (client: pg.Client): Promise<Oldest> => {
@@ -25,7 +31,10 @@ export const findOldest = async (client: pg.Client): Promise<Oldest> => {
       coalesce(extract(epoch from now() - (
         select min(run_at) from graphile_worker._private_jobs
         where locked_at is null and run_at <= now() and attempts < max_attempts
-      )), 0)::float8 as jobs`,
+      )), 0)::float8 as jobs,
+      coalesce(extract(epoch from now() - (
+        select min(next_at) from automations.schedules where status = 'active' and next_at <= now()
+      )), 0)::float8 as occurrences`,
     [FLUSHES_MAX],
   );
   const [oldest] = rows;

@@ -118,6 +118,7 @@ const hintOverdue = async (deps: Deps, client: pg.Client): Promise<void> => {
     ...work.segments.map(segments.refreshHint),
     ...work.segmentEntries.map(automations.segmentEntriesHint),
     ...work.movedDates.map(automations.datesHint),
+    ...work.occurrences.map(automations.schedulesHint),
     ...work.segmentStarts.map(({ project_id, start_id }) =>
       automations.segmentStartHint(project_id, start_id),
     ),

@@ -7,6 +7,7 @@ import {
   EXPIRED,
   MERGES,
   MOVED_DATES,
+  OCCURRENCES,
   PENDING,
   SEGMENT_STARTS,
 } from './work_of_projects.ts';
@@ -27,6 +28,8 @@ export type Work = {
   segmentStarts: { project_id: string; start_id: string }[];
   /** Projects with notes of changed traits. */
   movedDates: string[];
+  /** Projects with occurrences of schedules that are due. */
+  occurrences: string[];
   /** People whose runs are to be compared after a link or an undo. */
   merges: { project_id: string; profile_id: string }[];
   /** Commands on automations that are not done. */
@@ -173,6 +176,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
   const merges = await ask<Work['merges'][number]>(MERGES);
   const erasures = await ask<Work['erasures'][number]>(ERASURES);
   const movedDates = await ask<ProjectRow>(MOVED_DATES);
+  const occurrences = await ask<ProjectRow>(OCCURRENCES);
   const alerts = await ask<ProjectRow>(ALERTS);
   const deliveries = await ask<Work['deliveries'][number]>(DELIVERIES);
   return {
@@ -186,6 +190,7 @@ export const listWork = async (client: pg.Client, overdueSeconds: number): Promi
     segmentStarts,
     commands,
     movedDates: toIds(movedDates),
+    occurrences: toIds(occurrences),
     merges,
     erasures,
     ended: toIds(ended),

@@ -135,16 +135,34 @@ export const ERASURES = ofEachProject(
   "profiles.erasures where status = 'pending'",
   'requested_at',
 );
-/** Those of a paused automation have all the time. */
+/** Those of a paused automation have all the time, and those with a rate have some. */
 export const SEGMENT_STARTS = ofEachProject(
   'start_id',
-  `automations.segment_starts as start where status = 'running' and not exists (
+  `automations.segment_starts as start where status = 'running' and (due_at is null or due_at <= now())
+  and not exists (
     select from automations.automations as automation
     where automation.project_id = start.project_id and automation.automation_id = start.automation_id
     and automation.status = 'paused'
   )`,
   'requested_at',
 );
+
+/** Projects with occurrences that are due, from project to project. Nothing else wakes a worker for them. */
+export const OCCURRENCES = `
+with recursive next as (
+  (
+    select project_id, next_at from automations.schedules
+    where status = 'active' and next_at is not null and $1 >= 0 order by project_id, next_at limit 1
+  )
+  union all
+  select found.project_id, found.next_at from next
+  cross join lateral (
+    select project_id, next_at from automations.schedules
+    where status = 'active' and next_at is not null and project_id > next.project_id
+    order by project_id, next_at limit 1
+  ) as found
+)
+select project_id from next where next_at <= now() limit $2`;
 
 /** Projects with notes of changed traits, from project to project. Nothing else wakes a worker for them. */
 export const MOVED_DATES = `

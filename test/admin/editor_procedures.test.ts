@@ -81,7 +81,7 @@ describe('an automation', () => {
     const { definition } = await automation();
     const check = (given: unknown) =>
       client.automations.check.mutate({ projectId, definition: given });
-    expect(await check(definition)).toEqual({ issues: [], activation: [] });
+    expect(await check(definition)).toEqual({ issues: [], activation: [], occurrences: [] });
     expect(await check({ ...definition, entry: 'gone' })).toMatchObject({
       issues: [{ path: '/entry' }],
     });

@@ -60,6 +60,7 @@ const TABLES = [
   'waits',
   'calls',
   'commands',
+  'schedules',
 ];
 const listLeft = async ({ rowsOf }: World): Promise<string[]> => {
   const left: string[] = [];
@@ -82,6 +83,8 @@ const fillTables = async ({ id, projectId }: World): Promise<void> => {
     refused_at) select project_id, automation_id, gen_random_uuid(), 'late', run_id, now(), now() ${runs}`);
   await ask(`insert into automations.segment_starts (project_id, start_id, automation_id, segment_id, status, walked_to,
     requested_at) values ($1, gen_random_uuid(), $2, gen_random_uuid(), 'running', gen_random_uuid(), now())`);
+  await ask(`insert into automations.schedules (project_id, automation_id, version, status, occurrence, next_at)
+    values ($1, $2, 1, 'active', '2040-01-10T09:00', now() + interval '1 day')`);
 };
 
 test('a delete takes effect at once, and jobs delete each kind of row in pieces', async () => {
@@ -91,6 +94,7 @@ test('a delete takes effect at once, and jobs delete each kind of row in pieces'
   await remove();
   expect(await within((scope) => findAutomation(scope, id))).toBeNull();
   expect(await rowsOf('segment_starts')).toBe(1);
+  expect(await rowsOf('schedules')).toBe(0);
   await proceed('delete');
   expect(await commands()).toMatchObject([{ kind: 'delete', changed: 1 }]);
   const left = { segment_starts: 0, refusals: MORE_THAN_A_PIECE, runs: MORE_THAN_A_PIECE };

@@ -270,7 +270,7 @@ test('a trigger is an event, coming into a segment or leaving it, or by hand; ot
   expect(issuesOf({ ...definition(), trigger: { kind: 'moon' } })).toEqual([
     {
       path: '/trigger/kind',
-      message: 'must be one of event, segment_entered, segment_left, manual',
+      message: 'must be one of event, segment_entered, segment_left, manual, schedule',
     },
   ]);
 });

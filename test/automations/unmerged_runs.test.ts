@@ -55,6 +55,25 @@ describe('a run that ended as merged', () => {
     expect(await notRestored('Phone')).toEqual([]);
   });
 
+  test('that a schedule is to begin later does not begin before its time', async () => {
+    await world.activate(SERIES);
+    await both();
+    await database.owner.query(
+      `update automations.runs set wake_at = at.later, begins_at = at.later
+       from (select date_trunc('day', now()) + interval '3 days' as later) as at where project_id = $1`,
+      [world.projectId],
+    );
+    await linked();
+    await undone();
+    const { rows } = await database.owner.query(
+      `select wake_at = begins_at as waits from automations.runs
+       join identity.identities using (project_id, identity_id)
+       where project_id = $1 and value = 'Phone'`,
+      [world.projectId],
+    );
+    expect(rows).toEqual([{ waits: true }]);
+  });
+
   test('of the person continues as well, when a device with an older run goes', async () => {
     await world.activate(SERIES);
     await both('Phone', 'ann');

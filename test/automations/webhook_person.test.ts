@@ -1,6 +1,7 @@
 // What a webhook step tells an endpoint of a person: which address and traits only a browser asserted, and beside an
 // address that no server confirmed nothing that an email to it would not show.
 import { expect, test } from 'vitest';
+import { startNextPeople, startScheduled } from '../../src/automations/automations.ts';
 import { identify } from '../../src/profiles/identify.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { testDatabase } from '../support/database.ts';
@@ -114,4 +115,19 @@ test('of a run that an entry into a segment began, who caused the entry is the s
   await say('publishable', { plan: 'pro' }, DEVICE);
   await world.work();
   expect((await told()).trigger).toMatchObject({ kind: 'segment_entered', source: 'browser' });
+});
+
+test('of a run that a schedule began, the trigger says so', async () => {
+  const pro = await world.segment(onPlan('pro'));
+  await say('server', { plan: 'pro' });
+  await world.work();
+  await world.live({}, { kind: 'schedule', segment_id: pro, start: '2099-01-01T09:00' });
+  await database.owner.query(
+    'update automations.schedules set next_at = now() where project_id = $1',
+    [world.projectId],
+  );
+  const { startId } = await world.within(startScheduled);
+  await world.within((scope) => startNextPeople(scope, startId ?? ''));
+  await world.work();
+  expect((await told()).trigger).toEqual({ kind: 'schedule', source: 'server' });
 });

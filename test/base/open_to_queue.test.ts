@@ -81,10 +81,11 @@ test('only ids, times, states and priorities of these tables are open to the que
       name: 'automations.runs',
       columns: ['goes_first', 'project_id', 'source', 'status', 'wake_at'],
     },
+    { name: 'automations.schedules', columns: ['next_at', 'project_id', 'status'] },
     { name: 'automations.segment_readers', columns: ['project_id', 'seen_entry'] },
     {
       name: 'automations.segment_starts',
-      columns: ['automation_id', 'project_id', 'requested_at', 'start_id', 'status'],
+      columns: ['automation_id', 'due_at', 'project_id', 'requested_at', 'start_id', 'status'],
     },
     {
       name: 'automations.webhook_deliveries',

@@ -136,6 +136,7 @@ describe.concurrent('a process', () => {
         'trunkline_queue_oldest_seconds{queue="runs"}',
         'trunkline_queue_oldest_seconds{queue="sends"}',
         'trunkline_queue_oldest_seconds{queue="jobs"}',
+        'trunkline_queue_oldest_seconds{queue="occurrences"}',
         'trunkline_pool_connections{state="idle"}',
         'trunkline_pool_connections{state="waiting"}',
       ])

@@ -49,6 +49,14 @@ const split = (count: number) => ({
 export const automationsOf = (post: Post) => {
   const make = (given: object, name = 'a') =>
     post('/v1/automations', { name, definition: definition(given) });
+  /** A segment for a schedule that says so much. */
+  const scheduled = (given: (count: number) => object) => async (count: number) => {
+    const where = { kind: 'tag', tag: 'complained' };
+    const segment = await post('/v1/segments', { name: `s${count}`, definition: { where } });
+    const start = '2040-01-01T09:00';
+    const trigger = { kind: 'schedule', segment_id: segment.body.id, start, ...given(count) };
+    return make({ trigger });
+  };
   const one = (step: object) => make({ steps: { s0: step } });
   return {
     steps: (count: number) => make({ steps: chain(count) }),
@@ -57,6 +65,11 @@ export const automationsOf = (post: Post) => {
     waitFilters: (count: number) => one(waits(count)),
     branches: (count: number) => one(branch(count)),
     ways: (count: number) => one(split(count)),
+    ruleChars: scheduled((count) => ({
+      rule: `FREQ=DAILY;BYHOUR=00${',0'.repeat(count)}`.slice(0, count),
+    })),
+    ruleCount: scheduled((count) => ({ rule: `FREQ=DAILY;COUNT=${count}` })),
+    perHour: scheduled((count) => ({ per_hour: count })),
     name: (count: number) => make({}, 'x'.repeat(count)),
     endpointName: (count: number) =>
       post('/v1/webhook-endpoints', { name: 'x'.repeat(count), url: ENDPOINT_URL }),

@@ -151,6 +151,12 @@ export const FILL: readonly string[] = [
     `${project}, ${of('p', 's')}, ${of('p', '1')}, ${of('p', '1')}, 'done', ${of('p', '0')}, now(), now()`,
     2_000,
   ),
+  insert(
+    'automations.schedules',
+    'project_id, automation_id, version, status, occurrence, next_at',
+    `${project}, ${of('p', 's')}, 1, 'active', '2040-01-10T09:00', '2040-01-10'`,
+    50,
+  ),
   `insert into automations.segment_readers select ${project}, 0 from ${projects}`,
   `insert into segments.projects (project_id, last_entry) select ${project}, 0 from ${projects}`,
   insert(

@@ -65,7 +65,7 @@ export const holdMovable = async (
 
 /**
  * Moves runs to another version, at the step where they are. Deletes what they wait for, and makes them due at once:
- * the step of the other version may wait for something else.
+ * the step of the other version may wait for something else. A run that has yet to begin begins at its time.
  */
 export const moveRuns = async (
   scope: Scope,
@@ -75,7 +75,7 @@ export const moveRuns = async (
   if (runIds.length === 0) return;
   const { tx, projectId } = scope;
   await tx.query(sql.unsafe`
-    update automations.runs set version = ${to}, wake_at = least(wake_at, ${sql.timestamp(now)})
+    update automations.runs set version = ${to}, wake_at = greatest(least(wake_at, ${sql.timestamp(now)}), begins_at)
     where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')})
   `);
   await deleteWaits(scope, runIds);

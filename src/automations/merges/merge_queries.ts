@@ -87,7 +87,7 @@ export const restoreRuns = async (
   await tx.query(sql.unsafe`
     update automations.runs as run
     set status = place.status, outcome = null, step_id = place.step_id, waits_until = place.waits_until,
-      wake_at = least(place.wake_at, place.now), ended_at = place.failed_at, goes_first = false
+      wake_at = greatest(least(place.wake_at, place.now), run.begins_at), ended_at = place.failed_at, goes_first = false
     from (
       select place.*, case when place.status = 'failed' then clock.now end as failed_at, clock.now
       from unnest(

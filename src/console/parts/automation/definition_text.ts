@@ -81,6 +81,13 @@ const readStep = (given: unknown): Step | null => {
   }
 };
 
+const readTrigger = (trigger: Record<string, unknown>): Trigger => {
+  if (trigger['kind'] === 'event') return withFilters(trigger) as Trigger;
+  if (trigger['kind'] === 'schedule')
+    return { zone: 'automation', start: '', ...trigger } as Trigger;
+  return trigger as Trigger;
+};
+
 const WHOLE = 'A definition is an object with a trigger, an entry and steps.';
 
 /** What somebody typed as a definition, with what may be left out; or why it cannot be shown. */
@@ -98,7 +105,7 @@ export const readDefinition = (text: string): Definition | string => {
     return {
       ...given,
       format: 2,
-      trigger: (trigger['kind'] === 'event' ? withFilters(trigger) : trigger) as Trigger,
+      trigger: readTrigger(trigger),
       settings: { ...DEFAULT_SETTINGS, ...(isObject(settings) ? settings : {}) } as Settings,
       entry: typeof entry === 'string' ? entry : '',
       steps,

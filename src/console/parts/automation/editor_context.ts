@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { Issue, Simulation } from '../../automation_queries.ts';
+import type { Issue, Occurrence, Simulation } from '../../automation_queries.ts';
 import type { Followed } from '../../follow_simulation.ts';
 import type { Definition, Kind, Place, Step } from './exits.ts';
 import type { Names } from './words.ts';
@@ -40,6 +40,8 @@ export type Editor = {
   issues: readonly Issue[];
   /** What only activation is refused for. */
   activation: readonly Issue[];
+  /** The next times of its schedule. */
+  occurrences: readonly Occurrence[];
   names: Names;
   /** How many people are at a step now, or more than so many. */
   inside: ReadonlyMap<string, Here>;

@@ -26,7 +26,7 @@ import { PersonLink } from '../person_link.tsx';
 import { PersonPicker } from '../person_picker.tsx';
 import { nameOf } from '../profile_name.ts';
 import { When } from '../when.tsx';
-import { Start } from './start.tsx';
+import { Occurrences, Start } from './start.tsx';
 import { Try } from './try.tsx';
 import { Why } from './why.tsx';
 
@@ -203,6 +203,9 @@ export const People = ({ projectId, kept, personId, onPerson }: PeopleProps) => 
           )}
         </Stack>
       </Paper>
+      {kept.definition?.trigger.kind === 'schedule' && (
+        <Occurrences projectId={projectId} kept={kept} />
+      )}
       <ForRole projectId={projectId} role="editor">
         {kept.definition?.trigger.kind === 'manual' && <Start projectId={projectId} kept={kept} />}
         <Try projectId={projectId} kept={kept} />

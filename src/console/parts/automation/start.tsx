@@ -6,6 +6,7 @@ import type { Profile } from '../../api.ts';
 import { segmentStarts } from '../../automation_queries.ts';
 import type { Automation } from '../../automation_queries.ts';
 import { useChange } from '../../changes.ts';
+import { ForRole } from '../for_role.tsx';
 import { PersonPicker } from '../person_picker.tsx';
 import { Refused } from '../refused.tsx';
 import { When } from '../when.tsx';
@@ -81,15 +82,23 @@ const Starts = ({ projectId, kept }: Props) => {
   );
   return (data?.pages.flatMap(({ items }) => items) ?? []).map((one) => (
     <Group key={one.id} gap="xs">
+      {one.occurrence !== null && <Text size="sm">{one.occurrence.replace('T', ' ')}</Text>}
       <Text size="sm">
-        {one.status}: {one.examined.toLocaleString()} looked at, {one.started.toLocaleString()}{' '}
-        started, {one.kept_out.toLocaleString()} kept out
+        {one.reason === null ? one.status : 'too late'}: {one.examined.toLocaleString()} looked at,{' '}
+        {one.started.toLocaleString()} started, {one.kept_out.toLocaleString()} kept out
       </Text>
       <When at={one.requested_at} />
+      {one.ends_at !== null && (
+        <Text size="sm" c="dimmed" component="span">
+          done by <When at={one.ends_at} />
+        </Text>
+      )}
       {one.status === 'running' && (
-        <Button size="compact-xs" variant="default" onClick={() => cancel.mutate(one.id)}>
-          Start nobody more
-        </Button>
+        <ForRole projectId={projectId} role="editor">
+          <Button size="compact-xs" variant="default" onClick={() => cancel.mutate(one.id)}>
+            Start nobody more
+          </Button>
+        </ForRole>
       )}
     </Group>
   ));
@@ -111,6 +120,23 @@ export const Start = (props: Props) => (
         <OnePerson {...props} />
         <Everybody {...props} />
       </Group>
+      <Starts {...props} />
+    </Stack>
+  </Paper>
+);
+
+/** When a schedule starts people next, and what came of the times before. */
+export const Occurrences = (props: Props) => (
+  <Paper withBorder p="md" component="section">
+    <Stack gap="sm">
+      <Title order={2} size="h4">
+        Its schedule
+      </Title>
+      <Text size="sm" c="dimmed">
+        {props.kept.occurrences.length === 0
+          ? 'No time is to come.'
+          : `Next: ${props.kept.occurrences.map(({ occurrence }) => occurrence.replace('T', ' ')).join(', ')}`}
+      </Text>
       <Starts {...props} />
     </Stack>
   </Paper>

@@ -3,17 +3,20 @@ import { SegmentChoice } from './choice.tsx';
 import { useEditor, useErrors } from './editor_context.ts';
 import type { Trigger } from './exits.ts';
 import { EventField, FiltersField } from './fields.tsx';
+import { ScheduleFields } from './schedule_fields.tsx';
 import { ServerOnlyField } from './server_only.tsx';
 
 const KINDS = [
   { value: 'event', label: 'An event happens' },
   { value: 'segment_entered', label: 'Somebody enters a segment' },
   { value: 'segment_left', label: 'Somebody leaves a segment' },
+  { value: 'schedule', label: 'On a schedule, for a segment' },
   { value: 'manual', label: 'By hand: one person, or a segment' },
 ];
 
 const newTrigger = (kind: Trigger['kind']): Trigger => {
   if (kind === 'event') return { kind, event: '', filters: [] };
+  if (kind === 'schedule') return { kind, segment_id: '', start: '', zone: 'automation' };
   return kind === 'manual' ? { kind } : { kind, segment_id: '' };
 };
 
@@ -63,6 +66,7 @@ export const TriggerPanel = () => {
           error={errorOf('segment_id')}
         />
       )}
+      {trigger.kind === 'schedule' && <ScheduleFields trigger={trigger} set={set} />}
       {trigger.kind === 'manual' && (
         <Text size="sm" c="dimmed">
           Once it is active, start it under “People”.

@@ -76,6 +76,7 @@ export const useAutomationEditor = ({ projectId, kept, initial }: Given) => {
     select,
     issues,
     activation: check.data?.activation ?? [],
+    occurrences: check.data?.occurrences ?? [],
     names,
     inside,
     simulated: null,

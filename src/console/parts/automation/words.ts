@@ -64,6 +64,15 @@ type EventAsked = { event: string; filters: readonly Filter[]; source?: 'server'
 const eventInWords = ({ event, filters, source }: EventAsked): string =>
   `${event || '…'}${source ? ' from a server' : ''}${filters.length > 0 ? ` where ${filtersInWords(filters)}` : ''}`;
 
+const scheduleInWords = (
+  { start, rule, zone, segment_id: id }: Extract<Trigger, { kind: 'schedule' }>,
+  names: Names,
+): string => {
+  const repeats = rule === undefined ? '' : `, then ${rule}`;
+  const clock = zone === 'person' ? ' of each person' : '';
+  return `At ${start.replace('T', ' ') || '…'}${clock}${repeats}, for ${names(id) ?? 'a segment'}`;
+};
+
 export const triggerInWords = (trigger: Trigger, names: Names): string => {
   switch (trigger.kind) {
     case 'event':
@@ -74,6 +83,8 @@ export const triggerInWords = (trigger: Trigger, names: Names): string => {
       return `When somebody leaves ${names(trigger.segment_id) ?? 'a segment'}`;
     case 'manual':
       return 'Started by hand';
+    case 'schedule':
+      return scheduleInWords(trigger, names);
   }
 };
 
