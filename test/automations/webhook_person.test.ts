@@ -123,7 +123,7 @@ test('of a run that a schedule began, the trigger says so', async () => {
   await world.work();
   await world.live({}, { kind: 'schedule', segment_id: pro, start: '2099-01-01T09:00' });
   await database.owner.query(
-    'update automations.schedules set next_at = now() where project_id = $1',
+    "update automations.schedules set next_at = now() - interval '1 s' where project_id = $1",
     [world.projectId],
   );
   const { startId } = await world.within(startScheduled);

@@ -31,6 +31,7 @@ test('a task’s name is its path', async () => {
     'automations/merge_runs_of_pages',
     'automations/prune_run_logs',
     'automations/read_segment_entries',
+    'automations/start_scheduled',
     'automations/start_segment',
     'delivery/observe_ended',
     'delivery/prune_content',
