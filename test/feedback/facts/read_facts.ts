@@ -19,10 +19,12 @@ export type Fact = {
 const readFile = (folder: string, name: string): Fact[] =>
   JSON.parse(readFileSync(join(folder, name), 'utf8')) as Fact[];
 
-/** Reads the facts of this folder and those composed after manuals, or only those of `REPLIES_FOLDER`. */
+/** Reads the facts of this folder and those of our own, or only those of `REPLIES_FOLDER`. */
 export const readFacts = (): Fact[] =>
   REPLIES_FOLDER === null
-    ? ['webhooks.json', 'composed.json'].flatMap((name) => readFile(import.meta.dirname, name))
+    ? ['webhooks.json', 'composed.json', 'unseen13.json'].flatMap((name) =>
+        readFile(import.meta.dirname, name),
+      )
     : readFile(REPLIES_FOLDER, 'webhooks.json');
 
 /** Returns the source of a fact: "Amazon SES (SNS)" is `amazon-ses`. */
