@@ -24,7 +24,11 @@ export const MICROSOFT_RULES: readonly Rule[] = [
   { code: /^432 /, when: /concurrent connections/, means: 'login_limit' },
   { when: /sendas ?denied|permissions? to send as/, means: 'sender_not_allowed' },
   { code: /5\.7\.57$/, means: 'auth_required' },
-  { code: /5\.7\.139$/, when: /security defaults|basic auth|is disabled/, means: 'auth_required' },
+  {
+    code: /5\.7\.139$/,
+    when: /security defaults|basic auth|is disabled|did not meet the criteria/,
+    means: 'auth_required',
+  },
   { code: /5\.7\.30$/, when: /basic auth/, means: 'auth_required' },
   { code: /5\.7\.3$/, when: /cannot achieve exchange server authentication/, means: 'auth_failed' },
   { code: /5\.7\.(?:64|0)$/, when: /tenantattribution/, means: 'relay_denied' },

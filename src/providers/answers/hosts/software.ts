@@ -49,6 +49,12 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     at: ['body'],
     means: 'content_refused',
   },
+  // Amavis names its verdict after its own id.
+  {
+    when: /\bid=[\w-]{3,40} - (?:banned|infected|spam|virus)\b/,
+    means: 'content_refused',
+    at4xx: 'content_later',
+  },
   // A line end alone never becomes right (RFC 5321 §2.3.8).
   {
     code: /^[45]/,

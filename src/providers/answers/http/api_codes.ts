@@ -55,6 +55,7 @@ const SES: ApiCodes = {
     invalidsignatureexception: 'auth_failed',
     signaturedoesnotmatch: 'auth_failed',
     incompletesignature: 'auth_failed',
+    incompletesignatureexception: 'auth_failed',
     missingauthenticationtoken: 'auth_failed',
     missingauthenticationtokenexception: 'auth_failed',
     expiredtokenexception: 'auth_failed',

@@ -1,67 +1,6 @@
 import { phrases } from '../rules/phrases.ts';
 import type { Rule } from '../rules/rule.ts';
 
-/** Words that count for more than the code beside them. */
-export const FIRST_RULES: readonly Rule[] = [
-  // How many one request may name, unlike how many an account may send to in a time.
-  {
-    when: phrases(`
-      too many recipients ... (max|maximum|limit|limited|at most|up to|allowed) _ _ \\d+
-      (max|maximum|at most|up to|no more than) _ \\d+ recipients
-      (max|maximum|number) of recipients (is|per (request|message|e-?mail|call))
-    `),
-    not: phrases(`{window}|rate|quota|plan|trial|sandbox|today|daily`),
-    means: 'message_syntax',
-  },
-  {
-    when: phrases(
-      `(api ?key|api_key|token|credentials?) (is |has been |was )?(temporarily )?suspended`,
-    ),
-    means: 'account_suspended',
-  },
-  // JSON Schema, whatever field it names.
-  { when: /\binvalid type\W{1,3}expected\b/, means: 'message_syntax' },
-  {
-    when: phrases(`
-      resource _ locked|concurrent* _ requests?|another request is (already |still )?(updating|using|processing|running)
-      (retry|try again) (the request )?(after|in) a (short|few|little)|already being (processed|updated)
-    `),
-    not: phrases(`limit*|quota|rate`),
-    means: 'temporary_local',
-  },
-  // Amazon SES names the identities that it wants verified. In a sandboxed account that may be the
-  // recipient alone: then nothing is wrong with the sender.
-  { when: /identities failed the check .*@from(?:domain)?/, means: 'sender_not_allowed' },
-  { when: /identities failed the check .*@to(?:domain)?/, means: 'account_sender' },
-  { when: /identities failed the check/, knowsFrom: true, means: 'account_sender' },
-  { when: /illegal address.*@from(?!\w)/, means: 'sender_syntax' },
-  {
-    when: phrases(`signature (expired|not yet current)|clock skew`),
-    means: 'temporary_local',
-  },
-  {
-    when: phrases(`
-      error parsing (to|cc|bcc)|missing final @domain
-      (local address|domain) (contains|starts|ends)|illegal address
-    `),
-    means: 'recipient_unknown',
-  },
-  {
-    when: phrases(`
-      not (a )?valid recipient( address)?
-      recipient (e-?mail )?address @(to|addr) (is )?(malformed|invalid|not valid|illegal)
-    `),
-    not: phrases(`from|senders?|reply|too many|limit|required`),
-    means: 'recipient_unknown',
-  },
-  {
-    when: phrases(`
-      not (yet )?activated ... activation|request activation|sending ... paused
-    `),
-    means: 'account_suspended',
-  },
-];
-
 /** What APIs say in words of their own, about keys, permissions, accounts and fields. */
 export const API_RULES: readonly Rule[] = [
   {
@@ -100,7 +39,7 @@ export const API_RULES: readonly Rule[] = [
       access denied
     `),
     not: phrases(`
-      sender|from address|from this (address|domain)|identity ... not verified
+      sender|from address|from this (address|domain)|identity ... not verified|(wrong|bad|incorrect) credentials
     `),
     means: 'auth_required',
   },
@@ -163,7 +102,8 @@ export const API_RULES: readonly Rule[] = [
       domain ... (unverified|must be verified|not (been )?verified|not verified|
         not (yet )?active)
       identity ... (not verified|does not exist|not found)
-      (sender|from) _ _ _ (not (verified|found|confirmed|valid|authori[sz]ed|allowed|registered|
+      (sender|from) (e-?mail |address ){0,2}(does(n't| not)) (contain|have|use|belong to) _ (verified|authenticated)
+      (sender|from) _ _ _ (not (an )?(verified|found|confirmed|valid|active|authori[sz]ed|allowed|registered|
         defined|exist)|unverified|invalid)
       (not|n't) (an )?(authori[sz]ed|verified) (sender|from)|sender signature|sender identity
       (verified|valid) sender|mail ?from domain
@@ -220,7 +160,8 @@ export const FIELD_RULES: readonly Rule[] = [
     when: phrases(`
       attachment* ... (too (large|big)|exceed*|size|limit)|payload too large
       (request|body|message|content) ... (too (large|big)|exceed* _ _ (size|limit|maximum))
-      size ... exceed*|maximum (message |email )?size
+      (may|can|must) (only )?be (up to|at most|no more than) \\d+ ?[kmg]i?b
+      size ... (exceed*|above|beyond|(larger|bigger|more|greater) than)|maximum (message |email )?size
       (message|body|content|request|data) (length|size) (is |was )?(more|larger|greater|longer|bigger)
     `),
     not: phrases(`rate|per (second|minute|hour|day)|recipient*`),

@@ -7,10 +7,12 @@ import { LEADING_RULES } from '../rules/leading_rules.ts';
 import { matchRules } from '../rules/rule.ts';
 import type { Reading } from '../rules/rule.ts';
 import { SENDER_RULES } from '../rules/sender_rules.ts';
+import { namesOwnCause } from '../smtp/other_cause.ts';
 import { readWords } from '../text/words.ts';
 import { meaningOfApiCode, meaningOfCommonCode } from './api_codes.ts';
 import { meaningOfCodeWords } from './code_words.ts';
-import { API_RULES, FIELD_RULES, FIRST_RULES } from './api_rules.ts';
+import { API_RULES, FIELD_RULES } from './api_rules.ts';
+import { FIRST_RULES } from './first_rules.ts';
 import { readBody } from './read_body.ts';
 import type { BodyReading } from './read_body.ts';
 
@@ -49,6 +51,10 @@ const meaningOfStatus = (status: number, provider: string): VerdictName => {
   return 'temporary_local';
 };
 
+/** Neither a field nor a status ends a send against words that speak of the account. */
+const doubt = ({ words }: Reading, means: VerdictName): VerdictName =>
+  endsSend(means) && namesOwnCause(words) ? 'unsure' : means;
+
 const explain = (answer: HttpAnswer): VerdictName => {
   const provider = answer.provider.toLowerCase();
   const body = readBody(answer.body);
@@ -68,10 +74,12 @@ const explain = (answer: HttpAnswer): VerdictName => {
     byWords(SENDER_RULES) ??
     byWords(ACCOUNT_RULES) ??
     meaningOfCommonCode(codes) ??
-    (isServerError || [401, 402, 403, 404, 405].includes(answer.status)
-      ? null
-      : byWords(FIELD_RULES)) ??
-    meaningOfStatus(answer.status, provider)
+    doubt(
+      reading,
+      (isServerError || [401, 402, 403, 404, 405].includes(answer.status)
+        ? null
+        : byWords(FIELD_RULES)) ?? meaningOfStatus(answer.status, provider),
+    )
   );
 };
 

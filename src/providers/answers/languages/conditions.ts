@@ -64,7 +64,9 @@ export const OVER_LIMIT = spellings(`
   (limit*|versandlimit|tageslimit|grenze|höchstzahl|kontingent|anzahl) ... (erreicht|überschritten|ausgeschöpft)
   zu viele (nachrichten|mails|e-mails|empfänger)
   (limit*|maximum|höchst*) ... (erreicht|überschritten)
-  (limite|plafond|quota|nombre|maximum) ... (atteinte?|dépassée?)|(atteint|dépassé) ... (limite|plafond|quota)
+  (zahl|menge) der (e-?mails|mails|nachrichten|empfänger) ... (erreicht|überschritten)
+  (limite|plafond|quota|nombre|maximum) ... (atteinte?|dépassée?)
+  (atteint|dépassé) ... (limite|plafond|quota|nombre|maximum)
   trop d(e |')(messages|mails|e-mails|courriels|envois)
   (limite|numero|soglia|massimo) ... (superat[oa]|raggiunt[oa])|(superat[oa]|raggiunt[oa]) ... (limite|numero|soglia)
   troppi (messaggi|invii|e-?mail)|troppe e-?mail
@@ -75,6 +77,7 @@ export const OVER_LIMIT = spellings(`
   (excedeu|atingiu|ultrapassou|excedid[oa]) ... (limite|cota)
   (przekrocz*|osiągnię*) ... limit*|limit* ... (przekrocz*|osiągnię*|wyczerpan*)|zbyt (wiele|dużo) (wiadomo*|mail*)
   [a-z]{0,16}limiet ... (bereikt|overschreden)|(bereikt|overschreden) ... [a-z]{0,16}limiet|te veel (berichten|e-?mails)
+  (maximaal|maximum|maximale) aantal ... (bereikt|overschreden)
   překročen* ... (limit*|poč*)|limit* ... (překročen*|vyčerpán*)|příliš mnoho (zpráv|e-?mailů)
   (limit*|sınır*) ... (aşıldı|doldu|dolmuş*|ulaşıldı|aşılmış)
   (превы|исчерпа|достиг) ... (лимит|ограничени|количеств)|лимит ... (превы|исчерпа|достиг)
@@ -85,7 +88,7 @@ export const OVER_LIMIT = spellings(`
 `);
 
 export const PERIOD = spellings(`
-  täglich*|pro (tag|stunde)|heute|tageslimit|stündlich*
+  täglich*|(pro|je) (tag|stunde)|heute|tageslimit|stündlich*
   quotidiene?|quotidienne|journalière?|par (jour|heure)
   giornalier[oa]|al giorno|orari[oa]|all'ora
   diari[oa]|diári[oa]|por (día|dia|hora)
@@ -103,7 +106,7 @@ export const SPAM = spellings(`
   spam*|antispam*|unerwünscht*|als werbung
   indésirables?|pourriel*|indesiderat[oa]|no deseado|correo basura|indesejad[oa]
   niechcian*|antyspam*|ongewenste?|nevyžádan*|istenmeyen
-  вирус|病毒|ウイルス|спам|垃圾(邮件|郵件|信)|スパム|迷惑メール
+  вирус|病毒|ウイルス|спам|垃圾(邮件|郵件|信)|スパム|迷惑メール|스팸
 `);
 
 export const REFUSED = spellings(`
@@ -111,7 +114,7 @@ export const REFUSED = spellings(`
   (message|courriel|mail|est|été) refusée?|rejetée?|rifiutat[oa]|respint[oa]
   rechazad[oa]|denegad[oa]|rejeitad[oa]|recusad[oa]|odrzucon*|geweigerd|afgewezen
   odmítnut*|zamítnut*|reddedil*|отклонен|отвергнут|отказано
-  拒绝|拒收|退回|被拒|识别为|拒否|判定|ditolak
+  拒绝|拒收|退回|被拒|识别为|拒否|判定|ditolak|거부|차단|분류
 `);
 
 export const FORBIDDEN = spellings(`

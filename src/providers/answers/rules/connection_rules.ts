@@ -6,13 +6,13 @@ const SESSION_RULES: readonly Rule[] = [
   {
     when: phrases(`
       (per|in|on|for|during|this|single|one|same|each|within) (this |the |a |an |one |single |
-        smtp |same |each |current |your ){0,3}{session} ~ (too many|maximum|max|limits?|exceed*|
+        smtp |same |each |current |your ){0,3}{session} ~ (too (many|much)|maximum|max|limits?|exceed*|
         no more|reached|only)
       (messages?|mails?|e-?mails?|recipients?) (per|in|on|for) (this |the |a |one |single |smtp |
         same |each |current ){0,3}{session}
       no more (mail|messages|e-?mails?) (on|in|over) (this|one) {session}
       open a new (session|connection)|(enough|limit) ... on (this|one) {session}
-      session (exceeded|open for too long)
+      session (exceeded|open for too long)|session (\\S{1,20} ){0,2}too long|lost (the )?input channel
     `),
     not: phrases(`concurrent|simultaneous|parallel`),
     means: 'connection_limit',

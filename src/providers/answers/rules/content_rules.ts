@@ -73,7 +73,7 @@ export const CONTENT_RULES: readonly Rule[] = [
         banned|blocked|forbidden|prohibited|restricted|denied|maximum|exceed*|limit|inappropriate|offensive)
       (url|phone|keyword|attachment|body|subject|content|text|bayes*|image|word) _ (filter|filtering|scan|check|
         policy|rule)
-      held for (human|manual|review|verification|moderation)
+      held for (human|manual|review|verification|moderation)|(intent|content|bayes*) analysis
       rejected by (dcc|razor|pyzor|bayes*|vade|cloudmark|rspamd)|(was|is|been) quarantined|quarantined
       (accept|take|allow|want) (e-?mails?|mails?|messages) with _ _ _ (content|attachments?|images|text)
       permanently rejected message

@@ -1,34 +1,9 @@
+import { COUNT_RULES } from './count_rules.ts';
 import { phrases } from './phrases.ts';
 import type { Rule } from './rule.ts';
 import { SCOPE_RULES } from './scope_rules.ts';
 
 const BY_CLASS = { means: 'relay_reputation', at4xx: 'relay_reputation_later' } as const;
-
-/** How many emails an account sends in a period of time. */
-const COUNT_RULES: readonly Rule[] = [
-  {
-    when: phrases(`
-      (only|than|over|of|is|sent|send|limit:?|max|maximum|exceed*|to|
-        already) _ \\d+ _ {piece} ... {window}
-      \\d+ _ {piece} (per|a|an|each|every) _ {unit}|\\d+ {piece} ?/ ?{unit}
-      {piece} (per|an?|each|every|in|within|for) (the |this |an? |one |\\d+ |last ){0,2}{unit} ... {reached}
-      {reached} ... {piece} (per|an?|each|every|in|within|for) (the |this |an? |one |\\d+ |
-        last ){0,2}{unit}
-      (hourly|daily|monthly|weekly) (allowance|maximum|cap|max|volume|ration|number|amount)
-      (sending|sent|send|deliver*|mailing) (\\S{1,20} ){0,5}too (fast|quickly|frequently|rapidly)
-      (no more|enough) (mails?|e-?mails?|messages|sending) _ _ {window}
-      (max|maximum) _ _ _ (daily|hourly|monthly|weekly) (limit|quota)
-      too many (recipients|rcpts) ... (?<!again )(in|within|per) \\d+ {unit}
-      you have gone over \\d+|last (mail|message|e-?mail) (for|of) (today|this)
-      next (mail|message|e-?mail) in \\d+ {unit}|one per \\d+ {unit}
-    `),
-    not: phrases(`
-      {mailbox_only}|session|connections?|ip|@ip|hosts?|server (?!overload)|size|bytes|receiv*
-      per message|invalid|unknown|recipient thread
-    `),
-    means: 'account_limit',
-  },
-];
 
 /** Waiting is asked for by design, whatever is said of the policy behind it. */
 const GREYLIST_RULES: readonly Rule[] = [
@@ -64,6 +39,13 @@ const SUSPENSION_RULES: readonly Rule[] = [
     `),
     not: phrases(`ip|host|server|listed`),
     means: 'sender_suspended',
+  },
+  {
+    when: phrases(`
+      until (the|your|this) account (is |has been |gets )?(approved|verified|activated|reviewed|confirmed)
+    `),
+    not: phrases(`{mailbox_only}`),
+    means: 'account_suspended',
   },
   {
     when: phrases(`(blacklisted|banned|suspended) (smtp |sasl |mail )?user`),
@@ -110,6 +92,20 @@ const SIGN_IN_RULES: readonly Rule[] = [
     code: /^534/,
     means: 'auth_required',
   },
+  // A password of the account itself is not taken there, right or wrong.
+  {
+    when: phrases(`
+      (two|2|multi)( factor| step)( auth*| verification)? (is |has been |was )?(set up|enabled|on|active|turned on|
+        switched on|required|in use)
+      (not|n't|never) (allow|permit)[a-z]{0,3} (smtp|log ?ins?|auth*|access) _ from (this|your|that) (ip|
+        address|country|location)
+      please (open|enable|turn on|activate|switch on) _ (smtp|pop3?|imap|smtp/imap|imap/smtp|pop3/smtp) (flag|service|
+        access|protocol|option)
+      that smtp (user ?name|user|login) is not (allowed|permitted) to send
+    `),
+    not: phrases(`recipient*|spf|dmarc`),
+    means: 'auth_required',
+  },
   {
     when: phrases(`
       (sign|log) ?in (to|at|on|into|with|via|through) (your|the|a|our|its) _ (account|mailbox|web*|
@@ -148,9 +144,13 @@ const MACHINE_RULES: readonly Rule[] = [
       (mail|e-?mail|messages|send|connect|connections?|traffic) from (that|this|your) (country|region|network|continent)
       (not|n't|never|no longer) (accept*|take|allow) (any |new |smtp )?connections? from _ (ip|ips|@ip|host|@host|
         address|network)
+      (ip|ips|@ip|network|mta|host|server) (\\S{1,20} ){0,3}(poor|bad|low|negative) reputation
+      (ip|@ip|ip address|host|server) (@ip )?(is|are|was) (on|in) (the|a|our) list of(?! (allow|permit|trust|accept)\\S)
+      (@ip|@host|(ip|host|server)( @ip| @host)?)[^a-z]{1,3}(sent|sends|is sending) (too much|too many|a lot of|lots of|
+        so much) _ {spam}
     `),
     not: phrases(`
-      url|urls|links?|body|content|contain*|attachment*|not (an? )?open (relay|proxy)|returned:? _ (message|mail)
+      url|urls|links?|body|content|contain*|intent|attachment*|not (an? )?open (relay|proxy)|returned:? _ (message|mail)
       (user|recipient|addressee|mailbox)('s)? (own )?(deny|block|black|reject|ignore) ?list
       query (refused|failed|error)|lookup (failed|error)|open resolver|timeout
       (sender|from) (address|domain)|mail from domain|your (domain|e-?mail address)
@@ -192,6 +192,14 @@ const FROM_RULES: readonly Rule[] = [
         well ?-?formed|fully|resolv*|dns|exist|must not|empty|blank
       `,
     ),
+    means: 'sender_not_allowed',
+  },
+  {
+    when: phrases(`
+      you (may|can|must) only (use|send (from|as|with)) _ _ (address*|domains?|senders?|from)
+      (isn't|is not|not) an? (\\S{1,20} ){0,2}sender signature
+    `),
+    code: /^5/,
     means: 'sender_not_allowed',
   },
   {

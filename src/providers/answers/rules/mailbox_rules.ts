@@ -53,6 +53,8 @@ const BUSY_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
+      (account|user|mailbox|recipient) ... receiv* more (messages|mails?|e-?mails?) than
+      (cannot|can't|could not|couldn't|unable to) (be )?(complete|finish|perform) (the )?recipient
       no valid hosts?|no answer from (@host|@todomain)|closed by (the )?remote|mta-sts ... policy
       (address|mailbox|recipient|user|@to) _ (receives?|gets?|is (getting|receiving)) (more than|too many|over|up to)
       locked by another|gets more (mail|messages)|
@@ -124,7 +126,7 @@ const FULL_RULES: readonly Rule[] = [
         for )?.{0,12}(user|mailbox|account|recipient)
       user ?disk quota|quota violation|(over|would be over) the allowed quota
       space (has been |is |has )?(all )?(used up|exhausted|depleted)|diskspace quota
-      (reached|exceed*) (disk|storage) quota
+      (reached|exceed*) (disk|storage) quota|(reached|hit|met) (its|the|their|his) (disk |mail |storage )?quota
       no more (storage|space|quota)|quota depasse|mailbox is over its limit
       user has too many messages|{person} _ _ _ {full}|{full} (for|in) (the |this )?{person}
       over ?quota|(disk|disc|mail|mailbox|maildir|storage|user|domain) ?quota|exceeded storage

@@ -24,7 +24,7 @@ const SIZE_RULES: readonly Rule[] = [
   {
     when: phrases(`
       (message|mail|e-?mail|body|data|content|attachment*|payload|file|it|size|
-        mime) ... (too (large|big|long)|oversize*|larger than|over*sized)
+        mime) ... (too (large|big|long)|oversize*|(larger|bigger) than|over*sized)
       (message|mail|e-?mail|content|attachment*|fixed|maximum|max|allowed|inbound|
         file) _ _ (size|length|mailsize) _ _ (exceed*|limit*|too|larger|over|maximum|permitted|
         allowed)
@@ -33,7 +33,7 @@ const SIZE_RULES: readonly Rule[] = [
       (length|size|number) of (data|attach*|message|body) ... (maximum|limit|threshold)
       (stream|message|mail|body|data) is (more|larger|bigger|longer|greater) than \\d+ (bytes|[kmg]i?b)
       more than \\d+ ?([kmg]i?b|(kilo|mega)?bytes|octets)|(message|mail) of (this|that) size|length (is )?over
-      size \\d+ (is )?(above|over|exceed*)
+      size (of )?\\d+ (\\S{1,20} ){0,4}(above|over|exceed*|beyond|(larger|bigger|greater|more) than)
       size (value|of \\d+)? ?(is )?(above|over|beyond|more than)|\\d+ ?[kmg]i?b is (more|bigger|larger)
       (over|above|beyond|exceed*) ... \\d+ ?((kilo|mega)bytes|[kmg]i?b)
       max* message size|message file too big|limit attachments|nachricht ... (zu gro.*|gr.{2,3}e)

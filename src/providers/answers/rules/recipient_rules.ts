@@ -6,6 +6,11 @@ export const RECIPIENT_POLICY_RULES: readonly Rule[] = [
   {
     when: phrases(`
       allowed senders? list
+      (address|@to|@addr|mailbox|recipient|group|list|user) (only )?(accepts?|takes?|receives?|wants?) (mail|messages|
+        e-?mail) (only )?from (inside|within) (the|our|this|its)
+      (recipient|user|addressee|@to|@addr|mailbox) (has )?(set|created|made) (up )?an? (filter|rule|block)
+      (recipient|user|addressee|@to|@addr) (has )?(put|placed|added|set) (you|your _|the sender|this sender|@from) (on|
+        in|to|into) (his|her|their|its|the|a) _ (black|block|deny|ignore) ?list
       (not|n't) (in|on) _ _ _ (allow|white|safe|accepted|contact|approved|bypass|sender*) ?list*
       only accepts? (mail|e-?mail|messages) from (known|trusted|approved|specific|certain|authori[sz]ed|registered|
         some|selected)
@@ -155,7 +160,8 @@ const UNKNOWN_RULES: readonly Rule[] = [
       (is |was )?not (a )?user of (this|the)|unavailable (mail )?user|do(es)?n't exists?
       no ?such ?(user|mailbox|recipient|account)|unresolvable (recipient |e-?mail )?address
       recipient( address)? (must|has to|should|needs to) (contain|have|include) _ (domain|host)
-      recipient( address)? (lacks|without|has no|is missing|contains no) _ domain
+      recipient( address)? (lacks|without|has no|is missing|contains no) _ domain|failed recipient validation
+      (refused|rejected) by _ _ (server|host|system) as (non ?existent|unknown|invalid)
       recipient address (syntax|rejected: need)|address is (missing|invalid)|reserved by rfc
       null ?mx|unable to route|nxdomain|domain not in use|nowhere to deliver|no valid domain
       (mailing list|list) {unknown}

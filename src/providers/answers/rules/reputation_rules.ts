@@ -93,7 +93,7 @@ export const REPUTATION_RULES: readonly Rule[] = [
       (message|mail|e-?mail) content|content of|attachment*|virus|urls?|links?|socket*
       matches found|directory|destination server|rejected recipients?|by (the |this |your )?(recipient*|user|addressee)
       relay* (access )?denied|mailbox (has been |is )?(blocked|disabled)|to @(to|addr)
-      recipient account
+      recipient account|as (non ?existent|unknown|invalid)
     `),
     means: 'relay_reputation',
     at4xx: 'relay_reputation_later',

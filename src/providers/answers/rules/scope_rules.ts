@@ -147,6 +147,18 @@ const OF_LOAD: readonly Rule[] = [
   },
 ];
 
+/** The queue of the server is what is long. */
+const OF_QUEUE: readonly Rule[] = [
+  {
+    when: phrases(`
+      too many (messages|mails?|e-?mails?) (are |waiting )?(in|on) (the |our |its |my )?(mail )?(queue|spool)
+      (mail |local |our |the )queue (is )?(full|too (long|large|big))
+    `),
+    not: phrases(`{mailbox}|users?|account|your`),
+    means: 'temporary_local',
+  },
+];
+
 /** The system of the server is full (RFC 3463, X.3.1), not a mailbox. */
 const OF_SYSTEM: readonly Rule[] = [
   {
@@ -226,6 +238,7 @@ const OF_TLS: readonly Rule[] = [
 export const SCOPE_RULES: readonly Rule[] = [
   ...OF_TLS,
   ...OF_LOAD,
+  ...OF_QUEUE,
   ...OF_SYSTEM,
   ...OF_OWNER,
   ...OF_MACHINE,

@@ -40,7 +40,7 @@ const PROOF_RULES: readonly Rule[] = [
       unauthenticated (e-?mail|mail|message) (from|is|was)|required authentication level
       mismatch* client ip|sender's policy|sender policy prohibits|ip for sending mail of domain
       not (permitted|allowed|authori[sz]ed) by _ domain owner|designated sender
-      (message|mail|e-?mail) does not have authentication information
+      (message|mail|e-?mail) does not have authentication information|multiple authentication checks failed
     `),
     not: phrases(`
       temporar* ... (dns|lookup)|lookup (failure|error)|duplicate header|from this range

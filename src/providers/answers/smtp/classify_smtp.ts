@@ -46,6 +46,8 @@ const PREFIX = new RegExp(
     'requested (?:mail )?action (?:not taken|aborted)' +
       '(?:: mailbox (?:unavailable|name not allowed))?:?',
     'transaction failed:?|service unavailable;|delivery error: dd',
+    // Exim repeats at DATA what it answered every RCPT.
+    'all rcpt commands were rejected with this error:|valid rcpt command must precede data',
     '\\(in reply to [a-z ]{1,24}command\\)\\)?|for explanation visit @url|^(?:sorry|error)[,:]',
   ].join('|'),
   'g',
