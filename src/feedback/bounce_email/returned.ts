@@ -17,6 +17,7 @@ const SEPARATORS = new RegExp(
     '(?:below|following) is a copy of the original message|original message (?:follows|headers?:)',
     '(?:the )?(?:text|headers?) of (?:the|your) (?:original )?(?:message|e-?mail)',
     'your (?:original )?message (?:follows|was):|original message:',
+    '(?:included|below|attached) is a copy of the message',
   ].join('|'),
   'i',
 );

@@ -21,6 +21,24 @@ export const SERVER_SAMPLES: readonly Sample[] = [
     ),
   },
   {
+    name: 'MX Logic, unknown user',
+    says: 'bounced hard',
+    raw: plain(
+      { subject: 'Mail delivery failed' },
+      'This message was created automatically by mail delivery software.',
+      '',
+      'A message that you have sent could not be delivered to one or more',
+      'recipients.  This is a permanent error.  The following address failed:',
+      '',
+      `  <${TO}>: 550 unknown user`,
+      `<${TO}>`,
+      '',
+      'Included is a copy of the message header:',
+      '-----------------------------------------',
+      COPY,
+    ),
+  },
+  {
     name: 'qmail, another host is full',
     says: 'bounced soft',
     raw: plain(

@@ -63,6 +63,23 @@ describe('a status about the key or the rate ends no send, whatever is named bes
   });
 });
 
+describe('neither a field nor a status ends a send beside words of the account', () => {
+  test.each([
+    'sender news@shop.test is not usable with your account',
+    'invalid value: parameter needs a paid plan',
+    'field tags: not allowed in your subscription',
+    'unknown option of your identity',
+  ])('%s', (message) => {
+    for (const status of [400, 422]) {
+      const body = JSON.stringify({ message });
+      expect(spell({ status, body })).not.toMatch(/^(message|recipient)/);
+    }
+    expect(spell({ status: 422, body: '{"message":"parameter tags is invalid"}' })).toMatch(
+      /^message/,
+    );
+  });
+});
+
 describe('the status decides where the body says nothing', () => {
   test.each([
     [401, 'account/auth_failed/after_fix'],

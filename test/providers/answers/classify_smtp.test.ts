@@ -166,6 +166,19 @@ describe('the addresses of the send', () => {
   });
 });
 
+test('Exim repeats at DATA why it took no recipient', () => {
+  const said = (reason: string): string =>
+    ['503-All RCPT commands were rejected with this error:', `503-${reason}`]
+      .concat('503 Valid RCPT command must precede DATA')
+      .join('\r\n');
+  const scopeOf = (reply: string) => classifySmtpReply({ reply, phase: 'data' });
+  expect(scopeOf(said('unknown user'))).toMatchObject({ meaning: 'recipient_unknown' });
+  expect(scopeOf(said('your IP is listed'))).toMatchObject({ meaning: 'reputation_refused' });
+  expect(scopeOf('503 Valid RCPT command must precede DATA')).toMatchObject({
+    scope: 'connection',
+  });
+});
+
 describe('codes', () => {
   test.each([
     ['550 5.1.1 Qwerty', 'recipient/recipient_unknown/never'],

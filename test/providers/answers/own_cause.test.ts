@@ -4,6 +4,16 @@ import { classifySmtpReply } from '../../../src/providers/answers/answers.ts';
 
 const OF_THE_SIDE_THAT_SENDS = [
   '550 Filter: sender not in allow list',
+  '550 5.7.1 This server takes mail from inside the company only',
+  '550 5.7.1 We accept mail from inside our network only',
+  '550 The account of this customer is closed',
+  '554 The files of your account could harm others',
+  '550 5.1.1 This sender address does not belong to any user',
+  '554 You have sent as many messages as you may in an hour',
+  '552 5.3.4 message is bigger than your plan allows',
+  '552 The size of 41943040 is above the limit of a free account',
+  '550 5.1.1 refused by the login server as unknown',
+  '554 5.7.0 Reject, the intent analysis found spam of your account',
   '550 Relay: recipient domain not used for this account',
   '550 sender not on the white list',
   '554 5.7.1 From address not in our safe list',

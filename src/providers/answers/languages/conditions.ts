@@ -45,7 +45,8 @@ export const OFF = spellings(`
 export const FULL = spellings(`
   voll|überfüllt|speicherplatz|speicherkontingent|kein platz
   (quota|kontingent) ... (überschritten|erschöpft|ausgeschöpft)
-  pleine?|saturée?|capacité maximale|(quota|espace) ... (dépassée?|atteinte?|insuffisant)|dépassé ... quota
+  pleine?|saturée?|capacité maximale|(quota|espace) ... (dépassée?|atteinte?|insuffisant)
+  (dépassé ... |atteint (son|leur) )quota
   pien[oa]|esaurit[oa] ... (spazio|quota)|(quota|spazio) ... (superat[oa]|esaurit[oa]|insufficiente)
   superato ... (quota|spazio)
   llen[oa]|cuota ... (excedida|superada|sobrepasada)|sin espacio|espacio insuficiente
@@ -134,6 +135,11 @@ export const LISTED = spellings(`
   schwarze[nr]? liste|sperrliste|listes? noires?|lista nera|listas? negras?|czarn* liś*|zwarte lijst
   chern* spis*|černé listin*|kara liste*|blacklist(u|ach)|(einer|une|una|uma|een|na) (blacklist|blocklist)[aeu]?
   черн[а-я]{1,3} спис|黑名单|黑名單|ブラックリスト
+`);
+
+/** What a machine is known for. */
+export const REPUTATION = spellings(`
+  reputation|réputation|reputazione|reputación|reputação|reputatie|reputacj*|reputac*|репутаци|信誉|声誉|評判
 `);
 
 export const LOGIN_NEEDED = spellings(`

@@ -10,6 +10,13 @@ const OF_SENDER = anyOf(names.SENDING, names.OWN, names.SENDER, says.LISTED, say
 /** About the account, the sender and the machine: none of these ends a send. */
 const SENDER_SIDE: readonly Rule[] = [
   {
+    when: says.REPUTATION,
+    also: anyOf(names.IP, names.SERVER),
+    at: ['connect', 'ehlo'],
+    means: 'relay_reputation',
+    at4xx: 'relay_reputation_later',
+  },
+  {
     when: says.SPAM,
     also: names.IP,
     at: ['connect', 'ehlo'],

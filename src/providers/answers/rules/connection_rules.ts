@@ -5,9 +5,9 @@ import type { Rule } from './rule.ts';
 const SESSION_RULES: readonly Rule[] = [
   {
     when: phrases(`
-      (per|in|on|for|during|this|single|one|same|each|within) (this |the |a |an |one |single |
+      (per|in|on|for|over|through|during|this|single|one|same|each|within) (this |the |a |an |one |single |
         smtp |same |each |current |your ){0,3}{session} ~ (too (many|much)|maximum|max|limits?|exceed*|
-        no more|reached|only)
+        no more|reached|only|more than)
       (messages?|mails?|e-?mails?|recipients?) (per|in|on|for) (this |the |a |one |single |smtp |
         same |each |current ){0,3}{session}
       no more (mail|messages|e-?mails?) (on|in|over) (this|one) {session}
@@ -19,6 +19,7 @@ const SESSION_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
+      more (open )?{session} (open |at once )?than
       too many _ _ {session}|(no more than|only|up to|at most) \\d+ _ {session}
       (concurrent|simultaneous|parallel|open|number of|maximum|max|concurrency|
         max.) _ _ {session}
@@ -150,6 +151,8 @@ export const CONNECTION_RULES: readonly Rule[] = [
   },
   {
     when: phrases(`
+      (tls|ssl|starttls|encrypted)( session| connection| channel)? (has to|must|needs to|should) be
+      (wants?|takes?|expects?|accepts?) _ _ (only )?(over|via|through) (an? )?(tls|ssl|encrypted|secure)
       issue (a )?starttls|starttls (command )?(is )?(required|needed|first|necessary|mandatory|must be)
       encrypt first|only encrypted (sessions|connections|clients)|(clients?|with|over|via|use) _ (tls|ssl) only
       (tls|ssl|encryption|encrypted|secure (connection|channel)|

@@ -26,7 +26,7 @@ export const CONTENT_RULES: readonly Rule[] = [
       (zip|archives?|files?|attachments?|executables?) _ _ (not|never) (be )?accepted
       password protected|do not accept _ _ (zip|archive*|file*|attachment*|executable*)
       zip archives?|content rule|potential security issue|mime_banned|header_contenttype
-      rejected as dangerous|spoof*
+      rejected as dangerous|spoof*|(files?|attachments?|links?|content) ... (could|may|might|would) harm
     `),
     means: 'content_refused',
     at4xx: 'content_later',

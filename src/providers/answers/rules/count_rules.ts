@@ -36,6 +36,9 @@ export const COUNT_RULES: readonly Rule[] = [
       (sent|sends|send|sending) (\\S{1,20} ){0,3}more {piece} than _ _ (allowed|permitted|may)
       (sent|used) (up )?(the|its|all|your) _ (allowed|permitted|maximum|full) (number|amount|count) of {piece}
       sent all (of )?(the |your |its )?{piece} (of|for|in) (this|the) {unit}|allowance (resets|renews)
+      (reached|sent|used) (all|what|as (many|much)) (\\S{1,20} ){0,3}(you|it|this account) (may|can|
+        are allowed to|is allowed to)
+      (sent|sending) as many {piece} as _ (may|can|allowed|permitted)
       (crossed|passed|gone (over|past)|went over) (the|your|its) _ (number|amount|count|limit|allowance)
       too many {piece} _ (by|from) (the |this |your )?(account|user|login|mailbox)
       too many {piece} ... (in|within|during) the (last|past) {unit}

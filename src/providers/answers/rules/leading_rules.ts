@@ -101,6 +101,8 @@ const SIGN_IN_RULES: readonly Rule[] = [
         address|country|location)
       please (open|enable|turn on|activate|switch on) _ (smtp|pop3?|imap|smtp/imap|imap/smtp|pop3/smtp) (flag|service|
         access|protocol|option)
+      (api ?key|key|token|login|user|account) (has no|lacks|without) (the )?(permission|rights?|
+        access) (to|for) (send*|smtp)
       that smtp (user ?name|user|login) is not (allowed|permitted) to send
     `),
     not: phrases(`recipient*|spf|dmarc`),

@@ -28,6 +28,25 @@ const CLOSED_RULES: readonly Rule[] = [
     means: 'recipient_disabled',
   },
   {
+    when: phrases(`
+      (account|mailbox) of (this|the|that) (user|recipient|addressee) (is |was |
+        has been ){0,2}{disabled}
+    `),
+    not: phrases(`sending|send|outgoing|outbound|spam*|temporar*|try again|abus*|policy|policies`),
+    at: ['rcpt'],
+    code: /^5/,
+    means: 'recipient_disabled',
+  },
+  {
+    when: phrases(`
+      (this|that) (e-?mail )?address (does(n't| not)|is not) (belong to|of) (any|a|one of our) (customer|user|
+        subscriber|mailbox|account)
+    `),
+    at: ['rcpt'],
+    code: /^5/,
+    means: 'recipient_unknown',
+  },
+  {
     when: phrases(`(account|user|mailbox) _ _ (due to|because of|for) inactivity`),
     at: ['rcpt', 'data', 'body'],
     code: /^5/,

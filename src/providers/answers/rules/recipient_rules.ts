@@ -127,7 +127,10 @@ const GONE_RULES: readonly Rule[] = [
 /** There is no such mailbox or domain. */
 const UNKNOWN_RULES: readonly Rule[] = [
   {
-    when: phrases(`host (unknown|not found)|invalid domain|domain ... {unknown}`),
+    when: phrases(`
+      host (unknown|not found)|invalid domain|domain ... {unknown}
+      domain (has |with )?(neither|no) (an? )?(mx|a) (n?or|record)
+    `),
     code: /^5\d\d 5\.(?:4\.[14]|1\.2)$/,
     not: phrases(`sender*|from|mail ?from|your domain|helo|ehlo`),
     means: 'recipient_unknown',
@@ -160,8 +163,11 @@ const UNKNOWN_RULES: readonly Rule[] = [
       (is |was )?not (a )?user of (this|the)|unavailable (mail )?user|do(es)?n't exists?
       no ?such ?(user|mailbox|recipient|account)|unresolvable (recipient |e-?mail )?address
       recipient( address)? (must|has to|should|needs to) (contain|have|include) _ (domain|host)
-      recipient( address)? (lacks|without|has no|is missing|contains no) _ domain|failed recipient validation
-      (refused|rejected) by _ _ (server|host|system) as (non ?existent|unknown|invalid)
+      recipient( address)? (lacks|without|has no|is missing|contains no) _ domain
+      failed recipient validation
+      (refused|rejected) by (the |our )?(internal|inner|destination|next|mail) (server|
+        host) as (non ?existent|unknown|invalid)
+      (nobody|no one) (by|of|with) (the|this|that) name
       recipient address (syntax|rejected: need)|address is (missing|invalid)|reserved by rfc
       null ?mx|unable to route|nxdomain|domain not in use|nowhere to deliver|no valid domain
       (mailing list|list) {unknown}

@@ -93,7 +93,7 @@ export const VOCABULARY: Record<string, string> = {
     exceed*|exeeded|exceded|reached|over|hit|exhausted|used up|too (high|many|much|fast)
     surpass*|overrun|violat*|d.pass.e?|atteinte?|excedid[oa]|superad[oa]|alcanzad[oa]
     ultrapassad[oa]|atingid[oa]|excedeu|superat[oa]|raggiunt[oa]|.berschritten|erreicht
-    aufgebraucht|above|limited|fulfilled|consumed|depleted`,
+    aufgebraucht|above|beyond|limited|fulfilled|consumed|depleted`,
   period: `
     daily|hourly|monthly|weekly
     (per|a|an|in one|this|last|each|every|hour|past) (second|minute|hour|day|month|week)s?
