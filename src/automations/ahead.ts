@@ -50,12 +50,11 @@ export class ReadAhead {
     const known = families.flatMap(({ ids: own, since }) =>
       own.flatMap((id) => {
         const person = people.identify(id);
-        return person ? [{ id, kind: person.kind, value: person.value, since }] : [];
+        return person ? [{ id, kind: person.kind, value: person.value, since, until: now }] : [];
       }),
     );
     for (const name of listNames(definition)) {
-      const range = { name, until: now, limit: EVENTS_AHEAD_MAX + 1 };
-      const rows = await listFirstEventsOf(scope, known, range);
+      const rows = await listFirstEventsOf(scope, known, { name, limit: EVENTS_AHEAD_MAX + 1 });
       ahead.#events.set(
         name,
         groupBy(rows, ({ identity_id }) => identity_id),

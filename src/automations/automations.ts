@@ -18,13 +18,7 @@ import type { Started } from './triggers.ts';
 import { wakeAwaited } from './waits.ts';
 export { schedulesHint, startScheduled } from './schedules.ts';
 
-export {
-  advance,
-  advanceHint,
-  advanceStarted,
-  CLAIM_RUNS_MAX,
-  RUN_FAILURES_MAX,
-} from './advance.ts';
+export { advance, advanceHint, advanceStarted, CLAIM_RUNS_MAX } from './advance.ts';
 export type { Advanced } from './advance.ts';
 export { datesHint, followDates } from './dates.ts';
 export { segmentStartHint, START_PEOPLE_MAX, startNextPeople } from './segment_start.ts';
@@ -44,6 +38,7 @@ export { compareRuns } from './merges/compare_runs.ts';
 export { followLink } from './merges/follow_link.ts';
 export { mergeHint } from './merges/merge_hint.ts';
 export { COMPARED_RUNS_MAX, settleMerges } from './merges/settle.ts';
+export { RUN_FAILURES_MAX } from './walk_runs.ts';
 export { activate, addVersion, create } from './life.ts';
 export { findCountedSince, listUnfinished, pruneRunLogs } from './prune.ts';
 export { listWithLocalLinks } from './public_links.ts';

@@ -1,71 +1,10 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
-import { newId } from '../base/ids.ts';
 import { nowInMs } from '../base/now_in_ms.ts';
 import { CALL_LEASE_SECONDS, ENDPOINT_CALLS_OF_PAGES_MAX } from './call_limits.ts';
 import { DELETING } from './queries.ts';
 import type { WebhookOutcome } from './webhook_outcome.ts';
-import type { CallView } from './world.ts';
-
-const STATUSES = ['queued', 'calling', 'waiting', 'delivered', 'failed'] as const;
-
-const View = z.strictObject({
-  call_id: z.uuid(),
-  status: z.enum(STATUSES),
-  retry_at: z.date().nullable(),
-  http_status: z.int().nullable(),
-  reason: z.string().nullable(),
-});
-
-/** The call of a step of a run. */
-export const findCall = async (
-  { tx, projectId }: Scope,
-  runId: string,
-  stepId: string,
-): Promise<CallView | null> => {
-  const row = await tx.maybeOne(sql.type(View)`
-    select call_id, status, retry_at, http_status, reason from automations.calls
-    where project_id = ${projectId} and run_id = ${runId} and step_id = ${stepId}
-  `);
-  return (
-    row && {
-      callId: row.call_id,
-      status: row.status,
-      retryAt: row.retry_at,
-      httpStatus: row.http_status,
-      reason: row.reason,
-    }
-  );
-};
-
-type Queued = { runId: string; stepId: string; endpointId: string; expiresAt: Date };
-
-const CallId = z.strictObject({ call_id: z.uuid() });
-
-/** Makes the one call of a step of a run, or puts the one that waits back in the queue; answers its id. */
-export const queueCall = async (
-  { tx, projectId }: Scope,
-  { runId, stepId, endpointId, expiresAt }: Queued,
-): Promise<string> => {
-  await tx.query(sql.unsafe`
-    insert into automations.calls
-      (project_id, call_id, run_id, step_id, endpoint_id, status, queued_at, expires_at, is_of_page)
-    select ${projectId}, ${newId()}, ${runId}, ${stepId}, ${endpointId}, 'queued', statement_timestamp(),
-      ${sql.timestamp(expiresAt)}, (source = 'server') is not true and not is_test
-    from automations.runs where project_id = ${projectId} and run_id = ${runId}
-    on conflict on constraint calls_one_per_step do nothing
-  `);
-  await tx.query(sql.unsafe`
-    update automations.calls set status = 'queued', retry_at = null, endpoint_id = ${endpointId}
-    where project_id = ${projectId} and run_id = ${runId} and step_id = ${stepId} and status = 'waiting'
-  `);
-  const { call_id } = await tx.one(sql.type(CallId)`
-    select call_id from automations.calls
-    where project_id = ${projectId} and run_id = ${runId} and step_id = ${stepId}
-  `);
-  return call_id;
-};
 
 const Claimed = z.strictObject({
   call_id: z.uuid(),

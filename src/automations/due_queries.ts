@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { AUTOMATION_STATUSES, DELETING } from './queries.ts';
+import type { Definition } from './schema.ts';
 
 const DueRun = z.strictObject({
   run_id: z.uuid(),
@@ -34,6 +35,8 @@ const DueRun = z.strictObject({
 });
 /** A run that is due, but for what its version says. */
 export type DueRun = z.output<typeof DueRun>;
+/** A due run with what its version says. */
+export type WalkedRun = DueRun & { definition: Definition };
 
 /** Whether its automation is archived, or deleted: then the run ends, and a piece of the delete takes it. */
 export const isOver = ({ automation_status: status }: DueRun): boolean =>

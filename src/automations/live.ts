@@ -1,34 +1,14 @@
-import type { Scope } from '../base/db.ts';
-import * as delivery from '../delivery/delivery.ts';
-import * as profiles from '../profiles/profiles.ts';
-import * as segments from '../segments/segments.ts';
-import { findCall, queueCall } from './call_queries.ts';
+import type * as delivery from '../delivery/delivery.ts';
 import { later } from './clock.ts';
-import { beginningOf, findFirstEvent } from './past.ts';
-import type { Others } from './merges/others.ts';
-import { listOwnSends, listSentTo, STOPPED } from './past_queries.ts';
+import type { WalkedRun } from './due_queries.ts';
+import { beginningOf } from './past.ts';
+import { STOPPED } from './past_queries.ts';
 import type { OwnSendRow } from './past_queries.ts';
-import { remembered } from './remembered.ts';
-import type { Together, WalkedRun } from './together.ts';
-import type { Effects, Message, OwnSend, PersonView, Reader } from './world.ts';
+import type { Member, WalkContext } from './walk_context.ts';
+import type { Change, Effects, Message, OwnSend, PersonView, Reader } from './world.ts';
 
-/** A run that is walked in earnest, in the transaction of `scope`. */
-export type Live = {
-  scope: Scope;
-  run: WalkedRun;
-  /** What the runs of its transaction ask together. */
-  together: Together;
-  /** What the other runs of their people did. */
-  others: Others;
-  profileId: string;
-  now: Date;
-  /** Providers that mail was planned for. */
-  queuedFor: Set<string>;
-  /** Endpoints that are to be called. */
-  calledAt: Set<string>;
-  /** Emails that are not even planned, for the timelines. */
-  skipped: delivery.Skip[];
-};
+/** A run whose walk reads the tables and changes them, beside others of one transaction. */
+export type Live = { run: WalkedRun; profileId: string; context: WalkContext };
 
 /** Every fact about a send. */
 const toOwnSend = ({ step_id, status, ...at }: OwnSendRow): OwnSend => ({
@@ -45,16 +25,16 @@ const toOwnSend = ({ step_id, status, ...at }: OwnSendRow): OwnSend => ({
 
 const SECOND_MS = 1_000;
 
-const expiresAfterSeconds = ({ run, now }: Live): number => {
+/** When an effect of the run is too old to be worth an attempt. */
+const expiryOf = ({ run, context }: Live): Date => {
   const { expires_after: duration, timezone } = run.definition.settings;
-  const expiresAt = later(now, duration, timezone);
-  return (expiresAt.getTime() - now.getTime()) / SECOND_MS;
+  return later(context.now, duration, timezone);
 };
 
-const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
-  const { scope, run, profileId, queuedFor, others } = live;
+const toIntent = (live: Live, { stepId, step, to, limits }: Message): delivery.Intent => {
+  const { run, profileId, context } = live;
   const { settings } = run.definition;
-  const { planned_id: sendId, planned_status: status } = await delivery.plan(scope, {
+  return {
     automationId: run.automation_id,
     runId: run.run_id,
     stepId,
@@ -63,40 +43,44 @@ const plan = async (live: Live, { stepId, step, to, limits }: Message) => {
     providerId: step.provider_id,
     templateId: step.template_id,
     templateVersion: step.template_version,
-    // A run that no event started has its own id in place of the event's.
+    // A run without a trigger event is named in its place: there is no such event to be shown.
     eventId: run.trigger_event_id ?? run.run_id,
     eventOccurredAt: run.trigger_event_at ?? run.started_at,
     recipient: run.test_recipient ?? to,
     category: settings.category,
     onUnknown: settings.on_unknown,
-    expiresAfterSeconds: expiresAfterSeconds(live),
-    // A test goes to the address that a person chose for it.
+    expiresAfterSeconds: (expiryOf(live).getTime() - context.now.getTime()) / SECOND_MS,
+    // A person chose the recipient of a test.
     limits: run.is_test ? null : limits,
     isTest: run.is_test,
     traceparent: run.traceparent,
     isBulk: run.is_bulk,
-  });
-  others.forgetSends();
-  if (status === 'queued') queuedFor.add(step.provider_id);
+  };
+};
+
+const plan = async (live: Live, message: Message) => {
+  const { context } = live;
+  const { batched, queuedFor } = context;
+  const { planned_id: sendId, planned_status: status } = await batched.plan(
+    toIntent(live, message),
+  );
+  context.others.forgetSends();
+  if (status === 'queued') queuedFor.add(message.step.provider_id);
   return { sendId, status };
 };
 
-/** The call of a step, made or requested again. No lane makes it before the commit. */
-const askCall = async (live: Live, stepId: string, endpointId: string) => {
-  const { scope, run, now, calledAt } = live;
-  const { expires_after: duration, timezone } = run.definition.settings;
-  const expiresAt = later(now, duration, timezone);
-  const asked = { runId: run.run_id, stepId, endpointId, expiresAt };
-  const callId = await queueCall(scope, asked);
+/** Queues the call of a step, or queues it again. A worker makes it after the commit. */
+const queueCall = async (live: Live, stepId: string, endpointId: string) => {
+  const { batched, calledAt } = live.context;
+  const call = { runId: live.run.run_id, stepId, endpointId, expiresAt: expiryOf(live) };
+  const callId = await batched.queueCall(call);
   calledAt.add(endpointId);
   return { callId };
 };
 
-type Known = Awaited<ReturnType<typeof profiles.listMembers>>[number];
-
 const toSkip = (
-  { run, now }: Live,
-  { kind, value }: Known,
+  { run, context }: Live,
+  { kind, value }: Member,
   { stepId, reason }: { stepId: string; reason: string },
 ): delivery.Skip => ({
   identityId: run.identity_id,
@@ -105,92 +89,77 @@ const toSkip = (
   automationId: run.automation_id,
   stepId,
   reason,
-  at: now,
+  at: context.now,
   isBrowserTriggered: run.source !== 'server',
 });
 
-/** A test sends to the address that was chosen for it, also where the person has none. */
+const skip = async (live: Live, stepId: string, reason: string): Promise<void> => {
+  const { run, profileId, context } = live;
+  if (run.is_test) return;
+  const members = await context.listMembers(profileId);
+  const known = members.find(({ identity_id }) => identity_id === run.identity_id);
+  if (known) context.skipped.push(toSkip(live, known, { stepId, reason }));
+};
+
+const changeTraits = async ({ run, profileId, context }: Live, change: Change) => {
+  const { identity_id: identityId, source, is_test } = run;
+  // A test changes no profile.
+  if (is_test) return true;
+  const write = { profileId, change: { identityId, ...change }, source };
+  const isKept = await context.batched.changeTraits(write);
+  if (isKept) context.forget(profileId);
+  return isKept;
+};
+
+/** A test sends to the recipient that was chosen for it, also for a person without an address. */
 const asTried = (run: WalkedRun, person: PersonView | null): PersonView | null =>
   person && { ...person, email: person.email ?? run.test_recipient };
 
-/**
- * Notes who caused a change of traits, where that is not a server. The step sets its traits with a server's authority,
- * but what they cause, such as an entry into a segment, has the source of the run. The note comes before the
- * change: `take_changes` may take the change's own note in a later batch, and never in an earlier one.
- */
-const noteCause = async (
-  { scope, run: { source }, profileId }: Live,
-  traits: Record<string, unknown>,
-): Promise<void> => {
-  if (source === 'server') return;
-  // With an address tags change, too.
-  const aspects = Object.hasOwn(traits, 'email')
-    ? null
-    : Object.keys(traits).map((name) => profiles.aspectOf('trait', name));
-  await profiles.noteChanges(scope, [profileId], {
-    source: source === 'browser' ? source : null,
-    aspects: [aspects],
-  });
-};
-
-/** What steps of a run may ask and do: the tables as they are, and the rooms that change them. */
-export const openLive = (live: Live): { reader: Reader; effects: Effects } => {
-  const { scope, run, profileId, together, others } = live;
-  const members = remembered(() => profiles.listMembers(scope, [profileId]));
-  const reader: Reader = {
-    person: async () => asTried(run, await together.findPerson(profileId)),
-    triggerEvent: () => together.findTrigger(run),
-    firstEvent: async (match, until) =>
-      findFirstEvent(scope, await members.get(), match, { since: beginningOf(run), until }),
-    entered: async (segmentId, until) => {
-      const sought = { segmentId, profileId, change: 'entered' as const };
-      const told = await segments.findFirstEntry(scope, sought, { since: run.started_at, until });
-      return told && { entry: told.entry, at: told.changed_at };
+const openReader = ({ run, profileId, context }: Live): Reader => {
+  const { batched } = context;
+  return {
+    person: async () => asTried(run, await context.findPerson(profileId)),
+    triggerEvent: () => context.findTrigger(run),
+    firstEvent: async (match, until) => {
+      const identities = await context.listMembers(profileId);
+      return batched.findFirstEvent({ identities, match, since: beginningOf(run), until });
     },
-    holds: (where) =>
-      segments.holdsFor(scope, profileId, { where, today: segments.todayAt(live.now) }),
-    call: (stepId) => findCall(scope, run.run_id, stepId),
-    sends: async () => (await listOwnSends(scope, run.run_id)).map(toOwnSend),
-    sentByOther: (stepId, to) => others.findSent(run, stepId, to),
-    armOf: async (stepId) => (await others.findArm(run, stepId)) ?? profileId,
+    entered: async (segmentId, until) => {
+      const entry = { segmentId, profileId, change: 'entered' as const };
+      const first = await batched.findFirstEntry({ ...entry, since: run.started_at, until });
+      return first && { entry: first.entry, at: first.changed_at };
+    },
+    holds: (where) => batched.matches({ profileId, where }),
+    call: (stepId) => batched.findCall({ runId: run.run_id, stepId }),
+    sends: async () => (await batched.listOwnSends(run.run_id)).map(toOwnSend),
+    sentByOther: (stepId, to) => batched.findSent({ run, stepId, to }),
+    armOf: async (stepId) => (await batched.findArm({ run, stepId })) ?? profileId,
     mailedUnconfirmed: async (email) => {
-      if (run.is_test || (await together.isConfirmed(profileId))) return null;
-      const { automation_id: automationId } = run;
-      return delivery.countMailed(scope, email, { automationId, now: live.now });
+      if (run.is_test || (await batched.isConfirmed({ profileId, email }))) return null;
+      return batched.countMailed({ email, automationId: run.automation_id });
     },
     // The caller of a test chooses its recipient.
     ofRecipient: (email) =>
-      run.is_test
-        ? Promise.resolve({ sent: 0, max: Infinity })
-        : delivery.countOfRecipient(scope, email, live.now),
+      run.is_test ? Promise.resolve({ sent: 0, max: Infinity }) : batched.countOfRecipient(email),
     sentSince: async (since, of) => {
-      const identityIds = (await members.get()).map(({ identity_id }) => identity_id);
-      const automationId = of === 'automation' ? run.automation_id : null;
-      const isServerOnly = run.source === 'server';
-      const rows = await listSentTo(scope, identityIds, { since, automationId, isServerOnly });
-      return rows.map(({ queued_at }) => queued_at);
+      const members = await context.listMembers(profileId);
+      return batched.listSentTo({
+        identityIds: members.map(({ identity_id }) => identity_id),
+        since,
+        automationId: of === 'automation' ? run.automation_id : null,
+        isServerOnly: run.source === 'server',
+      });
     },
   };
-  const effects: Effects = {
-    send: (message) => plan(live, message),
-    call: ({ stepId, step }) => askCall(live, stepId, step.endpoint_id),
-    skip: async (stepId, reason) => {
-      const known = (await members.get()).find(
-        ({ identity_id }) => identity_id === run.identity_id,
-      );
-      if (known && !run.is_test) live.skipped.push(toSkip(live, known, { stepId, reason }));
-    },
-    changeTraits: async ({ traits, setAt, authority, anonymousId }) => {
-      const { identity_id: identityId, is_test } = run;
-      // A test changes no profile.
-      if (is_test) return true;
-      const change = { identityId, traits, setAt, authority, anonymousId };
-      await noteCause(live, traits);
-      if (!(await profiles.changeTraits(scope, change))) return false;
-      together.forget(profileId);
-      if (authority === 'server' && Object.hasOwn(traits, 'email')) together.confirm(profileId);
-      return true;
-    },
-  };
-  return { reader, effects };
 };
+
+/** Opens what the steps of a run may read and do, of the tables and in them. */
+export const openLive = (live: Live): { reader: Reader; effects: Effects } => ({
+  reader: openReader(live),
+  effects: {
+    send: (message) => plan(live, message),
+    call: ({ stepId, step }) => queueCall(live, stepId, step.endpoint_id),
+    skip: (stepId, reason) => skip(live, stepId, reason),
+    changeTraits: (change) => changeTraits(live, change),
+  },
+});

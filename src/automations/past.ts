@@ -1,6 +1,6 @@
 import type { Scope } from '../base/db.ts';
 import { isMeant } from './comparison.ts';
-import { listEventsOf } from './past_queries.ts';
+import { listEventsOf, listFirstEventsOf } from './past_queries.ts';
 import type { Identifier, PastEvent } from './past_queries.ts';
 import type { EventMatch } from './step_schema.ts';
 import type { Run } from './world.ts';
@@ -54,17 +54,49 @@ const findOf = async (
 export const compare = (a: PastEvent, b: PastEvent): number =>
   a.occurred_at.getTime() - b.occurred_at.getTime() || (a.event_id < b.event_id ? -1 : 1);
 
-/** The first event of a person's that matches, after a beginning and not after a moment. */
-export const findFirstEvent = async (
+/** How many events of an identifier one statement for many people reads. Most look for the first. */
+const FIRST_EVENTS_MAX = 20;
+
+export type FirstEventQuery = {
+  identities: readonly (Identifier & { identity_id: string })[];
+  match: EventMatch;
+  since: Beginning;
+  until: Date;
+};
+
+/** Reads the first events of all who ask for one name, by identity. */
+const readFirstEvents = async (scope: Scope, queries: readonly FirstEventQuery[], name: string) => {
+  const people = queries.flatMap(({ identities, since, until }) =>
+    identities.map(({ identity_id: id, kind, value }) => {
+      return { id, kind, value, since: since.at, until };
+    }),
+  );
+  const rows = await listFirstEventsOf(scope, people, { name, limit: FIRST_EVENTS_MAX });
+  return Map.groupBy(rows, ({ identity_id }) => identity_id);
+};
+
+/**
+ * Finds the first event of each person that matches, after a beginning and not after a moment. No two of the queries
+ * are about the same person.
+ */
+export const findFirstEvents = async (
   scope: Scope,
-  identifiers: readonly Identifier[],
-  match: EventMatch,
-  range: { since: Beginning; until: Date },
-): Promise<PastEvent | null> => {
-  const found: PastEvent[] = [];
-  for (const identifier of identifiers) {
-    const first = await findOf(scope, identifier, match, range);
-    if (first) found.push(first);
+  queries: readonly FirstEventQuery[],
+): Promise<(PastEvent | null)[]> => {
+  const read = new Map<string, readonly PastEvent[]>();
+  for (const [name, same] of Map.groupBy(queries, ({ match }) => match.event))
+    for (const [id, events] of await readFirstEvents(scope, same, name)) read.set(id, events);
+  const firsts: (PastEvent | null)[] = [];
+  for (const { identities, match, since, until } of queries) {
+    const found: PastEvent[] = [];
+    for (const identity of identities) {
+      const events = (read.get(identity.identity_id) ?? []).toSorted(compare);
+      const first = events.find((one) => isAfter(one, since) && isMeant(match, one));
+      const isAll = first !== undefined || events.length < FIRST_EVENTS_MAX;
+      const later = isAll ? null : await findOf(scope, identity, match, { since, until });
+      found.push(...[first, later].filter((one) => one !== undefined && one !== null));
+    }
+    firsts.push(found.toSorted(compare)[0] ?? null);
   }
-  return found.toSorted(compare)[0] ?? null;
+  return firsts;
 };

@@ -47,21 +47,23 @@ export const listEventsOf = (
   `);
 
 const EventOf = PastEvent.extend({ identity_id: z.uuid() });
-type Since = Identifier & { id: string; since: Date };
+type Between = Identifier & { id: string; since: Date; until: Date };
 
-/** The first events of one name of many people, each since their own moment, by when they have come by the end. */
+/** Lists the first events of one name of many people, each between two moments of their own: received by the second. */
 export const listFirstEventsOf = (
   { tx, projectId }: Scope,
-  people: readonly Since[],
-  { name, until, limit }: { name: string; until: Date; limit: number },
+  people: readonly Between[],
+  { name, limit }: { name: string; limit: number },
 ) => {
-  const column = (read: (one: Since) => string, type: string) => sql.array(people.map(read), type);
+  const column = (read: (one: Between) => string, type: string) =>
+    sql.array(people.map(read), type);
+  const time = (read: (one: Between) => Date) =>
+    column((one) => read(one).toISOString(), 'timestamptz');
   const eventsOf = (kind: Identifier['kind'], isTheirs: FragmentSqlToken) => sql.fragment`(
     select event_id, name, properties, occurred_at, received_at, source from ingest.events as event
     where project_id = ${projectId} and known.kind = ${kind} and ${isTheirs} and ${isNamed(name)}
-    and occurred_at >= known.since
-    and occurred_at <= ${sql.timestamp(new Date(until.getTime() + AHEAD_MS))}
-    and (occurred_at <= ${sql.timestamp(until)} or received_at <= ${sql.timestamp(until)})
+    and occurred_at >= known.since and occurred_at <= known.until_ahead
+    and (occurred_at <= known.until or received_at <= known.until)
     order by occurred_at
     limit ${limit}
   )`;
@@ -69,8 +71,9 @@ export const listFirstEventsOf = (
     select known.identity_id, event.*
     from unnest(
       ${column(({ id }) => id, 'uuid')}, ${column(({ kind }) => kind, 'text')},
-      ${column(({ value }) => value, 'text')}, ${column(({ since }) => since.toISOString(), 'timestamptz')}
-    ) as known (identity_id, kind, value, since)
+      ${column(({ value }) => value, 'text')}, ${time(({ since }) => since)}, ${time(({ until }) => until)},
+      ${time(({ until }) => new Date(until.getTime() + AHEAD_MS))}
+    ) as known (identity_id, kind, value, since, until, until_ahead)
     cross join lateral (
       ${eventsOf('external', sql.fragment`external_id = known.value`)}
       union all
@@ -90,6 +93,7 @@ export const STOPPED = [
 ];
 
 const OwnSend = z.strictObject({
+  run_id: z.uuid(),
   step_id: z.string(),
   status: z.string(),
   delivered_at: z.date().nullable(),
@@ -98,37 +102,66 @@ const OwnSend = z.strictObject({
 });
 export type OwnSendRow = z.output<typeof OwnSend>;
 
-/** What a run has sent. */
-export const listOwnSends = ({ tx, projectId }: Scope, runId: string) =>
+/** Lists what some runs have sent. */
+export const listOwnSends = ({ tx, projectId }: Scope, runIds: readonly string[]) =>
   tx.any(sql.type(OwnSend)`
-    select step_id, status, delivered_at, bounced_at, complained_at from delivery.sends
-    where project_id = ${projectId} and run_id = ${runId} and step_id is not null
+    select asked.run_id, own.step_id, own.status, own.delivered_at, own.bounced_at, own.complained_at
+    from unnest(${sql.array([...runIds], 'uuid')}) as asked (run_id)
+    cross join lateral (
+      select sent.step_id, sent.status, sent.delivered_at, sent.bounced_at, sent.complained_at
+      from delivery.sends as sent
+      where sent.project_id = ${projectId} and sent.run_id = asked.run_id and sent.step_id is not null
+      offset 0
+    ) as own
   `);
 
-const SentAt = z.strictObject({ queued_at: z.date() });
+/** A person by their identities, and which emails to them count. */
+export type SentQuery = {
+  identityIds: readonly string[];
+  since: Date;
+  /** Null where the emails of all automations count. */
+  automationId: string | null;
+  /** Whether emails of browser-triggered runs do not count. */
+  isServerOnly: boolean;
+};
 
-/**
- * Lists when a person was to be sent emails after a moment, oldest first, without stopped ones and tests. Of servers
- * only: without those of browser-triggered runs, too.
- */
-export const listSentTo = (
+const SentAt = z.strictObject({ place: z.int(), queued_at: z.date() });
+
+/** Lists when each person was to be sent emails after a moment, oldest first, but for stopped ones and tests. */
+export const listSentTo = async (
   { tx, projectId }: Scope,
-  identityIds: readonly string[],
-  {
-    since,
-    automationId,
-    isServerOnly,
-  }: { since: Date; automationId: string | null; isServerOnly: boolean },
-) =>
-  tx.any(sql.type(SentAt)`
-    select queued_at from delivery.sends
-    where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
-    and send_id >= ${firstIdAt(since)}::uuid and queued_at > ${sql.timestamp(since)}
-    and status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
-    and (${automationId}::uuid is null or automation_id = ${automationId}::uuid)
-    and not is_test and not (${isServerOnly} and coalesce(limits ? 'browser_triggered', false))
-    order by queued_at
+  people: readonly SentQuery[],
+): Promise<Date[][]> => {
+  const asked = people.flatMap(({ identityIds, ...query }, place) =>
+    identityIds.map((identityId) => ({ ...query, identityId, place })),
+  );
+  type Asked = (typeof asked)[number];
+  const column = (read: (one: Asked) => string | number | boolean | null, type: string) =>
+    sql.array(asked.map(read), type);
+  const rows = await tx.any(sql.type(SentAt)`
+    select asked.place, sent.queued_at
+    from unnest(
+      ${column(({ place }) => place, 'int4')}, ${column(({ identityId }) => identityId, 'uuid')},
+      ${column(({ since }) => since.toISOString(), 'timestamptz')},
+      ${column(({ since }) => firstIdAt(since), 'uuid')},
+      ${column(({ automationId }) => automationId, 'uuid')},
+      ${column(({ isServerOnly }) => isServerOnly, 'bool')}
+    ) as asked (place, identity_id, since, first_id, automation_id, is_server_only)
+    cross join lateral (
+      select found.queued_at from delivery.sends as found
+      where found.project_id = ${projectId} and found.identity_id = asked.identity_id
+      and found.send_id >= asked.first_id and found.queued_at > asked.since
+      and found.status not in ('suppressed', 'cancelled', 'expired', 'failed_render', 'rejected', 'not_sent')
+      and (asked.automation_id is null or found.automation_id = asked.automation_id)
+      and not found.is_test
+      and not (asked.is_server_only and coalesce(found.limits ? 'browser_triggered', false))
+      offset 0
+    ) as sent
+    order by sent.queued_at
   `);
+  const byPlace = Map.groupBy(rows, ({ place }) => place);
+  return people.map((_, place) => (byPlace.get(place) ?? []).map(({ queued_at }) => queued_at));
+};
 
 const SentBeside = z.strictObject({
   identity_id: z.uuid(),

@@ -1,5 +1,5 @@
 import type { Scope } from '../base/db.ts';
-import { readEmail } from '../base/email_address.ts';
+import { mailboxOf, readEmail } from '../base/email_address.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
@@ -7,6 +7,7 @@ import { takesNoTime } from './clock.ts';
 import { valueOf } from './comparison.ts';
 import { readDefinitions } from './definitions.ts';
 import type { DueRun } from './due_queries.ts';
+import { groupByShared } from './group_by_shared.ts';
 import type { Definition } from './schema.ts';
 import type { Step, StepOf } from './step_schema.ts';
 import { holdPeople } from './trigger_queries.ts';
@@ -26,14 +27,19 @@ const listStepsAhead = ({ steps }: Definition, first: string): Step[] => {
   return [...seen].flatMap((id) => steps[id] ?? []);
 };
 
-type Ahead = {
+/** What the walk of a run may touch before the run waits again. */
+export type Ahead = {
   run: DueRun;
   profileId: string;
-  updates: StepOf<'update_profile'>[];
+  updates: readonly StepOf<'update_profile'>[];
   sends: boolean;
+  /** The addresses that it may send to, or that its steps set. None where no run of the claim sends. */
+  emails: readonly string[];
 };
 
-const toAhead = (run: DueRun, profileId: string, definition: Definition): Ahead => {
+type Steps = Omit<Ahead, 'emails'>;
+
+const toSteps = (run: DueRun, profileId: string, definition: Definition): Steps => {
   const steps = listStepsAhead(definition, run.step_id);
   return {
     run,
@@ -50,8 +56,8 @@ const propertyOf = ({ traits_from_event: told }: StepOf<'update_profile'>): stri
 };
 
 /** Reads the properties of those trigger events that may name an address, by event. */
-const readNamed = async (scope: Scope, sending: readonly Ahead[]) => {
-  const keys = sending.flatMap(({ run, updates }) => {
+const readNamed = async (scope: Scope, all: readonly Steps[]) => {
+  const keys = all.flatMap(({ run, updates }) => {
     const { trigger_event_id: eventId, trigger_event_at: occurredAt } = run;
     const isAsked = updates.some((step) => propertyOf(step) !== null);
     return isAsked && eventId !== null && occurredAt !== null ? [{ eventId, occurredAt }] : [];
@@ -60,46 +66,63 @@ const readNamed = async (scope: Scope, sending: readonly Ahead[]) => {
   return new Map(events.map(({ event_id, properties }) => [event_id, properties]));
 };
 
-/** Lists the addresses that some runs may send to: of the person, and those that their steps set. */
-const listEmails = async (scope: Scope, sending: readonly Ahead[]): Promise<string[]> => {
-  const rows = await profiles.listRows(scope, [
-    ...new Set(sending.map(({ profileId }) => profileId)),
-  ]);
+/** Adds the addresses: of the person, and those that the steps set. */
+const withEmails = async (scope: Scope, all: readonly Steps[]): Promise<Ahead[]> => {
+  if (!all.some(({ sends }) => sends)) return all.map((steps) => ({ ...steps, emails: [] }));
+  const rows = await profiles.listRows(scope, [...new Set(all.map(({ profileId }) => profileId))]);
   const emailOf = new Map(rows.map(({ profile_id, email }) => [profile_id, email]));
-  const named = await readNamed(scope, sending);
-  return sending.flatMap(({ run, profileId, updates }) => {
-    if (run.test_recipient !== null) return [run.test_recipient];
+  const named = await readNamed(scope, all);
+  return all.map((steps) => {
+    const { run, profileId, updates } = steps;
+    if (run.test_recipient !== null) return { ...steps, emails: [run.test_recipient] };
     const said = named.get(run.trigger_event_id ?? '') ?? {};
     const set = updates.flatMap((step) =>
       [valueOf(step.traits, 'email'), valueOf(said, propertyOf(step) ?? '')].flatMap(
         (value) => readEmail(value) ?? [],
       ),
     );
-    return [emailOf.get(profileId) ?? [], set].flat();
+    return { ...steps, emails: [emailOf.get(profileId) ?? [], set].flat() };
   });
 };
 
 /**
- * Locks the people that some runs may change and the addresses that they may send to before they wait again, in the
- * order of all locks. The walk itself takes one run after the other as they are due, which may be the reverse of what
- * another worker does.
+ * Reads what the walks of some runs may touch, and locks the people that they may change and the addresses that they
+ * may send to, in the order of all locks. The walks themselves take the runs as they are due, which may be the reverse
+ * of what another worker does. Leaves out runs of people who are gone.
  */
-export const lockRecipients = async (
+export const lockAhead = async (
   scope: Scope,
   runs: readonly DueRun[],
   profileOf: ReadonlyMap<string, string>,
-): Promise<void> => {
+): Promise<Ahead[]> => {
   const definitionOf = await readDefinitions(scope, runs);
-  const ahead = runs.flatMap((run) => {
-    const profileId = profileOf.get(run.identity_id);
-    return profileId === undefined ? [] : [toAhead(run, profileId, definitionOf(run))];
-  });
-  const sending = ahead.filter(({ sends }) => sends);
-  if (sending.length === 0) return;
-  const emails = await listEmails(scope, sending);
+  const all = await withEmails(
+    scope,
+    runs.flatMap((run) => {
+      const profileId = profileOf.get(run.identity_id);
+      return profileId === undefined ? [] : [toSteps(run, profileId, definitionOf(run))];
+    }),
+  );
+  const sending = all.filter(({ sends }) => sends);
+  if (sending.length === 0) return all;
   await holdPeople(
     scope,
-    ahead.flatMap(({ profileId, updates }) => (updates.length > 0 ? [profileId] : [])),
+    all.flatMap(({ profileId, updates }) => (updates.length > 0 ? [profileId] : [])),
   );
-  await delivery.lockRecipients(scope, emails);
+  await delivery.lockRecipients(
+    scope,
+    sending.flatMap(({ emails }) => emails),
+  );
+  return all;
+};
+
+/**
+ * Groups runs whose walks may see each other's effects: runs of one person, and runs with addresses of one mailbox,
+ * which share limits. Each group keeps the order of its runs. Walks of different groups may go side by side.
+ */
+export const groupDependent = (runs: readonly DueRun[], all: readonly Ahead[]): DueRun[][] => {
+  const keysOf = new Map(
+    all.map(({ run, profileId, emails }) => [run, [profileId, ...emails.map(mailboxOf)]]),
+  );
+  return groupByShared(runs, (run) => keysOf.get(run) ?? []);
 };

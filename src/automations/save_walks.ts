@@ -1,11 +1,10 @@
 import type { Scope } from '../base/db.ts';
-import type { DueRun } from './due_queries.ts';
+import type { DueRun, WalkedRun } from './due_queries.ts';
 import { insertLog } from './run_queries.ts';
 import type { LogEntry } from './run_queries.ts';
 import { insertReader } from './segment_queries.ts';
 import { endRuns, keepWaiting } from './stand_queries.ts';
 import type { Goal } from './step_schema.ts';
-import type { WalkedRun } from './together.ts';
 import type { Walked } from './walk.ts';
 import { deleteWaits, insertWaits } from './wait_queries.ts';
 import type { NewWait } from './wait_queries.ts';

@@ -6,7 +6,7 @@ import { addFacts, noteRefused, proveResolved } from './fact_queries.ts';
 import type { Fact, Told } from './fact_queries.ts';
 import type { Limits } from './limits.ts';
 import { observeEnded } from './observe.ts';
-import { endExpired, planSend } from './queries.ts';
+import { endExpired, planSends } from './queries.ts';
 import type { Category, NewSend, OnUnknown, Planned } from './queries.ts';
 import { countReports } from './rate_queries.ts';
 import { EXPIRES_AFTER_HOURS_DEFAULT } from './retry.ts';
@@ -27,7 +27,7 @@ export { cancelQueued, cancelSends, goOnSending, haltSends } from './halts.ts';
 export { getBegunAt } from './hand_off_queries.ts';
 export {
   countMailed,
-  countOfRecipient,
+  countOfRecipients,
   isMost,
   STOPPED_PER_RECIPIENT_MAX,
   UNCONFIRMED,
@@ -97,20 +97,15 @@ export type Intent = Omit<NewSend, Given> & {
   isBulk?: boolean;
 };
 
-/**
- * Makes the one send of a run's step, or answers with the one that is there. An address on the
- * suppression list makes a send that has ended already, so that the refusal can be seen.
- */
-export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
-  const sendId = newId();
+const toNewSend = (scope: Scope, intent: Intent): NewSend => {
   const limits = intent.limits ?? null;
   const addressKey = suppression.addressKey(scope, intent.recipient);
   const mailboxKey = suppression.mailboxKey(scope, intent.recipient);
   const isCounted = limits?.browser_triggered === true || !mailboxKey.equals(addressKey);
-  const planned = await planSend(scope, {
+  return {
     category: 'marketing',
     ...intent,
-    sendId,
+    sendId: newId(),
     addressKey,
     mailboxKey: isCounted ? mailboxKey : null,
     expiresAfterSeconds:
@@ -120,9 +115,27 @@ export const plan = async (scope: Scope, intent: Intent): Promise<Planned> => {
     isTest: intent.isTest ?? false,
     traceparent: intent.traceparent ?? null,
     isBulk: intent.isBulk ?? false,
-  });
-  const isEnded = planned.planned_id === sendId && planned.planned_status !== 'queued';
-  if (isEnded) await observeEnded(scope, [{ send_id: sendId }]);
+  };
+};
+
+/**
+ * Plans the one send of each of some steps of runs, or returns the one that is there. A suppressed address gets a send
+ * that has ended already, so that the refusal can be seen.
+ */
+export const plan = async (
+  scope: Scope,
+  intents: readonly Intent[],
+): Promise<readonly Planned[]> => {
+  const sends = intents.map((intent) => toNewSend(scope, intent));
+  const planned = await planSends(scope, sends);
+  const ids = new Set(sends.map(({ sendId }) => sendId));
+  const ended = planned.filter(
+    ({ planned_id, planned_status }) => planned_status !== 'queued' && ids.has(planned_id),
+  );
+  await observeEnded(
+    scope,
+    ended.map(({ planned_id: send_id }) => ({ send_id })),
+  );
   failpoint('before_plan_commit');
   return planned;
 };

@@ -45,25 +45,44 @@ const Mailed = z.strictObject({ per_automation: z.int(), per_day: z.int() });
 /** How many emails a mailbox was to get: of one automation, and of all in the last 24 hours. */
 export type Mailed = z.output<typeof Mailed>;
 
-/** Counts what the mailbox of an address was to get by now; not what was stopped, nor email of tests. */
-export const countMailed = (
+const keysOf = (scope: Scope, emails: readonly string[]) =>
+  sql.array(
+    emails.map((email) => suppression.mailboxKey(scope, email)),
+    'bytea',
+  );
+
+/** Counts the emails that each mailbox of some addresses was to get by now, without stopped ones and tests. */
+export const countMailed = async (
   scope: Scope,
-  email: string,
-  { automationId, now }: { automationId: string; now: Date },
-): Promise<Mailed> => {
+  asked: readonly { email: string; automationId: string }[],
+  now: Date,
+): Promise<readonly Mailed[]> => {
   const { tx, projectId } = scope;
-  const since = new Date(now.getTime() - HOURS_24_MS);
-  const key = sql.binary(suppression.mailboxKey(scope, email));
-  return tx.one(sql.type(Mailed)`
-    select count(*) filter (where automation_id = ${automationId}) as per_automation,
-      count(*) filter (where queued_at > ${sql.timestamp(since)}) as per_day
-    from (
-      select automation_id, queued_at from delivery.sends
-      where project_id = ${projectId} and address_key = ${key} and ${isCounted}
-      union all
-      select automation_id, queued_at from delivery.sends
-      where project_id = ${projectId} and mailbox_key = ${key} and address_key <> ${key} and ${isCounted}
-    ) as counted
+  const since = sql.timestamp(new Date(now.getTime() - HOURS_24_MS));
+  const keys = keysOf(
+    scope,
+    asked.map(({ email }) => email),
+  );
+  const automationIds = sql.array(
+    asked.map(({ automationId }) => automationId),
+    'uuid',
+  );
+  return tx.any(sql.type(Mailed)`
+    select mailed.per_automation, mailed.per_day
+    from unnest(${keys}, ${automationIds}) with ordinality as asked (mailbox_key, automation_id, place)
+    cross join lateral (
+      select count(*) filter (where counted.automation_id = asked.automation_id) as per_automation,
+        count(*) filter (where counted.queued_at > ${since}) as per_day
+      from (
+        select known.automation_id, known.queued_at from delivery.sends as known
+        where known.project_id = ${projectId} and known.address_key = asked.mailbox_key and ${isCounted}
+        union all
+        select known.automation_id, known.queued_at from delivery.sends as known
+        where known.project_id = ${projectId} and known.mailbox_key = asked.mailbox_key
+        and known.address_key <> asked.mailbox_key and ${isCounted}
+      ) as counted
+    ) as mailed
+    order by asked.place
   `);
 };
 
@@ -83,23 +102,31 @@ const Sent = z.strictObject({ sent: z.int(), stopped: z.int() });
 export type OfRecipient = { sent: number; max: number };
 
 /**
- * Counts the emails to the mailbox of an address that runs planned which no server started. A mailbox with too many
+ * Counts the emails to the mailbox of each address that runs planned which no server started. A mailbox with too many
  * stopped ones has had as many as it may.
  */
-export const countOfRecipient = async (
+export const countOfRecipients = async (
   scope: Scope,
-  email: string,
+  emails: readonly string[],
   now: Date,
-): Promise<OfRecipient> => {
+): Promise<OfRecipient[]> => {
   const { tx, projectId } = scope;
   const since = new Date(now.getTime() - HOURS_24_MS);
-  const { sent, stopped } = await tx.one(sql.type(Sent)`
-    select count(*) filter (where ${isCounted}) as sent, count(*) filter (where not (${isCounted})) as stopped
-    from delivery.sends
-    where project_id = ${projectId} and mailbox_key = ${sql.binary(suppression.mailboxKey(scope, email))}
-    and send_id >= ${firstIdAt(since)} and limits ? 'browser_triggered'
-    and queued_at > ${sql.timestamp(since)} and not is_test
+  const counts = await tx.any(sql.type(Sent)`
+    select counted.sent, counted.stopped
+    from unnest(${keysOf(scope, emails)}) with ordinality as asked (mailbox_key, place)
+    cross join lateral (
+      select count(*) filter (where ${isCounted}) as sent, count(*) filter (where not (${isCounted})) as stopped
+      from delivery.sends as known
+      where known.project_id = ${projectId} and known.mailbox_key = asked.mailbox_key
+      and known.send_id >= ${firstIdAt(since)} and known.limits ? 'browser_triggered'
+      and known.queued_at > ${sql.timestamp(since)} and not known.is_test
+    ) as counted
+    order by asked.place
   `);
   const { recipient_sends_max: max } = await readSettings(scope);
-  return { sent: stopped < STOPPED_PER_RECIPIENT_MAX ? sent : Math.max(sent, max), max };
+  return counts.map(({ sent, stopped }) => ({
+    sent: stopped < STOPPED_PER_RECIPIENT_MAX ? sent : Math.max(sent, max),
+    max,
+  }));
 };

@@ -58,34 +58,58 @@ export type NewSend = {
   isBulk: boolean;
 };
 
-export const planSend = ({ tx, projectId }: Scope, send: NewSend) =>
-  tx.one(sql.type(Planned)`
-    select planned_id, planned_status
-    from delivery.plan_send(
+/** Plans sends of different steps of runs, in their order, each by `delivery.plan_send`. */
+export const planSends = ({ tx, projectId }: Scope, sends: readonly NewSend[]) => {
+  const column = (
+    read: (send: NewSend) => string | number | boolean | Buffer | null,
+    type: string,
+  ) => sql.array(sends.map(read), type);
+  return tx.any(sql.type(Planned)`
+    select planned.planned_id, planned.planned_status
+    from unnest(
+      ${column(({ sendId }) => sendId, 'uuid')}, ${column(({ automationId }) => automationId, 'uuid')},
+      ${column(({ runId }) => runId, 'uuid')}, ${column(({ stepId }) => stepId, 'text')},
+      ${column(({ identityId }) => identityId, 'uuid')}, ${column(({ profileId }) => profileId, 'uuid')},
+      ${column(({ providerId }) => providerId, 'uuid')}, ${column(({ templateId }) => templateId, 'uuid')},
+      ${column(({ templateVersion }) => templateVersion, 'int4')}, ${column(({ eventId }) => eventId, 'uuid')},
+      ${column(({ eventOccurredAt }) => eventOccurredAt.toISOString(), 'timestamptz')},
+      ${column(({ addressKey }) => addressKey, 'bytea')}, ${column(({ recipient }) => recipient, 'text')},
+      ${column(({ expiresAfterSeconds }) => expiresAfterSeconds, 'float8')},
+      ${column(({ category }) => category, 'text')}, ${column(({ onUnknown }) => onUnknown, 'text')},
+      ${column(({ limits }) => limits && JSON.stringify(limits), 'jsonb')},
+      ${column(({ isTest }) => isTest, 'bool')}, ${column(({ traceparent }) => traceparent, 'text')},
+      ${column(({ mailboxKey }) => mailboxKey?.toString('hex') ?? null, 'text')},
+      ${column(({ isBulk }) => isBulk, 'bool')}
+    ) with ordinality as send (send_id, automation_id, run_id, step_id, identity_id, profile_id, provider_id,
+      template_id, template_version, event_id, event_occurred_at, address_key, recipient, expires_after, category,
+      on_unknown, limits, is_test, traceparent, mailbox_key, is_bulk, place)
+    cross join lateral delivery.plan_send(
       project_id => ${projectId},
-      send_id => ${send.sendId},
-      automation_id => ${send.automationId},
-      run_id => ${send.runId},
-      step_id => ${send.stepId},
-      identity_id => ${send.identityId},
-      profile_id => ${send.profileId},
-      provider_id => ${send.providerId},
-      template_id => ${send.templateId},
-      template_version => ${send.templateVersion},
-      event_id => ${send.eventId},
-      event_occurred_at => ${sql.timestamp(send.eventOccurredAt)},
-      address_key => ${sql.binary(send.addressKey)},
-      recipient => ${send.recipient},
-      expires_after => make_interval(secs => ${send.expiresAfterSeconds}),
-      category => ${send.category},
-      on_unknown => ${send.onUnknown},
-      limits => ${send.limits && JSON.stringify(send.limits)}::jsonb,
-      is_test => ${send.isTest},
-      traceparent => ${send.traceparent},
-      mailbox_key => ${send.mailboxKey && sql.binary(send.mailboxKey)},
-      is_bulk => ${send.isBulk}
-    )
+      send_id => send.send_id,
+      automation_id => send.automation_id,
+      run_id => send.run_id,
+      step_id => send.step_id,
+      identity_id => send.identity_id,
+      profile_id => send.profile_id,
+      provider_id => send.provider_id,
+      template_id => send.template_id,
+      template_version => send.template_version,
+      event_id => send.event_id,
+      event_occurred_at => send.event_occurred_at,
+      address_key => send.address_key,
+      recipient => send.recipient,
+      expires_after => make_interval(secs => send.expires_after),
+      category => send.category,
+      on_unknown => send.on_unknown,
+      limits => send.limits,
+      is_test => send.is_test,
+      traceparent => send.traceparent,
+      mailbox_key => decode(send.mailbox_key, 'hex'),
+      is_bulk => send.is_bulk
+    ) as planned
+    order by send.place
   `);
+};
 
 /** Puts a leased send back, to be tried again later: nothing was begun. Answers how many: none that is another's. */
 export const postponeSend = async (

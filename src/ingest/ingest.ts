@@ -64,6 +64,7 @@ export type { Observed } from './observe.ts';
 export { CLAIM_FLUSHES_MAX, processFlushes, takeFlushes } from './flushes.ts';
 export { processHint };
 export { Entry } from './queries.ts';
+export type { EventKey } from './queries.ts';
 export {
   EVENT_NAME_CHARS_MAX,
   EventInput,

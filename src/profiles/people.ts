@@ -13,7 +13,7 @@ import {
   insertProfiles,
   seeFlushes,
 } from './queries.ts';
-import type { Folded } from './queries.ts';
+import type { Folded, Traits } from './queries.ts';
 import type { ChangeReason } from './change_reasons.ts';
 
 /**
@@ -78,7 +78,7 @@ export const holdProfiles = async (
 
 export type TraitChange = {
   identityId: string;
-  traits: Parameters<typeof changeTraitsQuery>[1]['traits'];
+  traits: Traits['traits'];
   /** When it became true, by the clock of whoever said it. */
   setAt: Date;
   authority: 'publishable' | 'server';
@@ -126,11 +126,16 @@ const retag = async (
 
 const retagFolded = async (
   scope: Scope,
-  { changed_id, old_email, new_email }: Folded,
+  folded: readonly Folded[],
   reason: ChangeReason | null = null,
-) => {
-  if (old_email === new_email) return;
-  await retag(scope, [{ profile_id: changed_id, email: new_email }], reason);
+): Promise<void> => {
+  const readdressed = folded.filter(({ old_email, new_email }) => old_email !== new_email);
+  if (readdressed.length === 0) return;
+  const people = readdressed.map(({ changed_id: profile_id, new_email: email }) => ({
+    profile_id,
+    email,
+  }));
+  await retag(scope, people, reason);
 };
 
 /**
@@ -148,25 +153,39 @@ export const changeAddresses = async <T>(
   return changed;
 };
 
-/**
- * Keeps what an identity was told about itself and folds it into its profile, unless it is being erased. False, and
- * nothing is kept, when servers have told it as much as one may hold.
- */
-export const changeTraits = async (
-  scope: Scope,
-  { anonymousId, ...change }: TraitChange,
-): Promise<boolean> => {
+/** Returns what a change of traits stores beside them: which browser asserted them. */
+const withBrowserKey = (scope: Scope, { anonymousId, ...change }: TraitChange) => {
   const isNamed = typeof anonymousId === 'string' && change.authority === 'publishable';
-  const browserKey = isNamed ? browserKeyOf(scope, anonymousId) : null;
-  const changed = await changeTraitsQuery(scope, { ...change, browserKey });
-  if (changed?.is_full === true) return false;
-  if (changed) await retagFolded(scope, changed);
-  return true;
+  return { ...change, browserKey: isNamed ? browserKeyOf(scope, anonymousId) : null };
 };
+
+/**
+ * Stores traits that were asserted about identities of different people, and folds them into their profiles, except
+ * where they are being erased. Returns the identities that are full, of which nothing was stored: servers asserted as
+ * much of them as one may hold.
+ */
+export const changeTraitsOf = async (
+  scope: Scope,
+  changes: readonly TraitChange[],
+): Promise<Set<string>> => {
+  const rows = await changeTraitsQuery(
+    scope,
+    changes.map((change) => withBrowserKey(scope, change)),
+  );
+  await retagFolded(
+    scope,
+    rows.filter(({ is_full: isFull }) => !isFull),
+  );
+  return new Set(rows.flatMap(({ identity_id, is_full }) => (is_full ? [identity_id] : [])));
+};
+
+/** Does the same for one identity. Returns whether its traits were stored, or it is being erased. */
+export const changeTraits = async (scope: Scope, change: TraitChange): Promise<boolean> =>
+  (await changeTraitsOf(scope, [change])).size === 0;
 
 /** Folds a profile again, after it gained or lost an identity for a reason. */
 export const refold = async (
   scope: Scope,
   profileId: string,
   reason: ChangeReason,
-): Promise<void> => retagFolded(scope, await foldProfile(scope, profileId, reason), reason);
+): Promise<void> => retagFolded(scope, [await foldProfile(scope, profileId, reason)], reason);

@@ -21,7 +21,14 @@ export type { OnLinked, MovedIdentity } from './link.ts';
 export { findForEmail, isOfBrowser, readForEmail, traitsForEmail } from './for_email.ts';
 export type { Addressee, Asserted, ForEmail } from './for_email.ts';
 export { listMembers } from './members.ts';
-export { changeAddresses, changeTraits, holdProfiles, seeEvents, seePeople } from './people.ts';
+export {
+  changeAddresses,
+  changeTraits,
+  changeTraitsOf,
+  holdProfiles,
+  seeEvents,
+  seePeople,
+} from './people.ts';
 export { aspectOf } from './aspects.ts';
 export type { Aspects } from './aspects.ts';
 export { noteChanges } from './change_queries.ts';

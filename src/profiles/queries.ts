@@ -125,7 +125,7 @@ export const listIdsByAddress = (
     order by wanted.address, first.profile_id
   `);
 
-type Traits = {
+export type Traits = {
   identityId: string;
   traits: Record<string, z.core.util.JSONType>;
   setAt: Date;
@@ -140,27 +140,37 @@ const Folded = z.strictObject({
   new_email: z.string().nullable(),
 });
 export type Folded = z.output<typeof Folded>;
-const Changed = Folded.extend({ is_full: z.boolean() });
+const Changed = Folded.extend({ identity_id: z.uuid(), is_full: z.boolean() });
 
-/** Null when the identity is being erased; nothing was kept when it is full. */
-export const changeTraits = (
-  { tx, projectId }: Scope,
-  { identityId, traits, setAt, authority, browserKey }: Traits,
-) =>
-  tx.maybeOne(sql.type(Changed)`
-    select changed_id, old_email, new_email, is_full
-    from profiles.change_traits(
+/**
+ * Changes traits of identities, one after the other. Returns the profiles of those that are not being erased. Of an
+ * identity that is full nothing is kept.
+ */
+export const changeTraits = ({ tx, projectId }: Scope, changes: readonly Traits[]) => {
+  const column = (read: (change: Traits) => string | null, type: string) =>
+    sql.array(changes.map(read), type);
+  return tx.any(sql.type(Changed)`
+    select asked.identity_id, changed.changed_id, changed.old_email, changed.new_email, changed.is_full
+    from unnest(
+      ${column(({ identityId }) => identityId, 'uuid')},
+      ${column(({ traits }) => JSON.stringify(traits), 'jsonb')},
+      ${column(({ setAt }) => setAt.toISOString(), 'timestamptz')},
+      ${column(({ authority }) => authority, 'text')},
+      ${column(({ browserKey }) => browserKey?.toString('hex') ?? null, 'text')}
+    ) as asked (identity_id, traits, set_at, authority, browser_key)
+    cross join lateral profiles.change_traits(
       project_id => ${projectId},
-      identity_id => ${identityId},
-      traits => ${JSON.stringify(traits)}::jsonb,
-      set_at => ${sql.timestamp(setAt)},
-      authority => ${authority},
+      identity_id => asked.identity_id,
+      traits => asked.traits,
+      set_at => asked.set_at,
+      authority => asked.authority,
       at => now(),
       traits_max => ${TRAIT_KEYS_MAX},
       bytes_max => ${TRAITS_BYTES_MAX},
-      browser_key => ${browserKey && sql.binary(browserKey)}
-    )
+      browser_key => decode(asked.browser_key, 'hex')
+    ) as changed
   `);
+};
 
 export const foldProfile = (
   { tx, projectId }: Scope,

@@ -5,8 +5,8 @@ import type { Scope } from '../base/db.ts';
 import * as ingest from '../ingest/ingest.ts';
 import type { CountedCondition } from './conditions.ts';
 import { DAY_MS } from './moments.ts';
-import { isCaused } from './read_queries.ts';
-import type { Sought, Told } from './read_queries.ts';
+import { isCaused, Told, toldColumns } from './read_queries.ts';
+import type { Sought } from './read_queries.ts';
 
 const Past = z.strictObject({
   segment_id: z.uuid(),
@@ -104,4 +104,41 @@ export const countAt = (
     ) as seen
     group by 1
   `);
+};
+
+const FirstEntry = Told.extend({ place: z.int() });
+/** An entry of one person into a segment, or out of it, between two moments. */
+export type EntryQuery = Sought & { since: Date; until: Date };
+
+/**
+ * Finds when each of some people first entered a segment, or left it, between two moments. Fills and undone links do
+ * not count, and what caused an entry must have happened since the first moment.
+ */
+export const findFirstEntries = async (
+  { tx, projectId }: Scope,
+  queries: readonly EntryQuery[],
+): Promise<(Told | null)[]> => {
+  const column = (read: (query: EntryQuery) => string, type: string) =>
+    sql.array(queries.map(read), type);
+  const rows = await tx.any(sql.type(FirstEntry)`
+    select asked.place::int4, first.*
+    from unnest(
+      ${column(({ segmentId }) => segmentId, 'uuid')}, ${column(({ profileId }) => profileId, 'uuid')},
+      ${column(({ change }) => change, 'text')},
+      ${column(({ since }) => since.toISOString(), 'timestamptz')},
+      ${column(({ until }) => until.toISOString(), 'timestamptz')}
+    ) with ordinality as asked (segment_id, profile_id, change, since, until, place)
+    cross join lateral (
+      select ${toldColumns} from segments.history as found
+      where found.project_id = ${projectId} and found.profile_id = asked.profile_id
+      and found.segment_id = asked.segment_id and found.change = asked.change and ${isCaused}
+      and found.changed_at >= asked.since and found.changed_at <= asked.until
+      -- Late events occurred as long before their entry as they were late.
+      and (lag_ms is null or found.changed_at - make_interval(secs => lag_ms / 1000.0) >= asked.since)
+      order by found.entry
+      limit 1
+    ) as first
+  `);
+  const byPlace = new Map(rows.map(({ place, ...entry }) => [place, entry]));
+  return queries.map((_, at) => byPlace.get(at + 1) ?? null);
 };

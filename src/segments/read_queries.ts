@@ -27,7 +27,7 @@ export const listMembers = (
   `);
 };
 
-const Told = z.strictObject({
+export const Told = z.strictObject({
   entry: z.int(),
   segment_id: z.uuid(),
   version: z.int(),
@@ -41,17 +41,11 @@ const Told = z.strictObject({
 });
 export type Told = z.output<typeof Told>;
 
-const toldColumns = sql.fragment`entry, segment_id, version, profile_id, change,
+export const toldColumns = sql.fragment`entry, segment_id, version, profile_id, change,
   case when is_undo then 'undo' else cause end as cause, changed_at, source, lag_ms`;
 
 /** Whether an entry is one that a person caused: neither a fill nor the undo of a link. */
 export const isCaused = sql.fragment`(cause <> 'fill' and not is_undo)`;
-
-/** Whether what caused an entry happened since a moment: late events occurred as long before as they were late. */
-const happenedSince = (since: Date) => sql.fragment`(
-  changed_at >= ${sql.timestamp(since)}
-  and (lag_ms is null or changed_at - make_interval(secs => lag_ms / 1000.0) >= ${sql.timestamp(since)})
-)`;
 
 /** Who came and went in a segment, the last first. */
 export const listHistory = (
@@ -92,21 +86,6 @@ export const listHistoryOf = (
 
 export type Sought = { segmentId: string; profileId: string; change: Told['change'] };
 
-/** When a person first entered or left a segment within a time, without entries of fills and undone links. */
-export const findFirstEntry = (
-  { tx, projectId }: Scope,
-  { segmentId, profileId, change }: Sought,
-  { since, until }: { since: Date; until: Date },
-) =>
-  tx.maybeOne(sql.type(Told)`
-    select ${toldColumns} from segments.history
-    where project_id = ${projectId} and profile_id = ${profileId} and segment_id = ${segmentId}
-    and change = ${change} and ${isCaused}
-    and ${happenedSince(since)} and changed_at <= ${sql.timestamp(until)}
-    order by entry
-    limit 1
-  `);
-
 /** Returns the last entry of that kind, whatever its cause. */
 export const findLastEntry = ({ tx, projectId }: Scope, { segmentId, profileId, change }: Sought) =>
   tx.maybeOne(sql.type(Told)`
@@ -143,21 +122,27 @@ export const readLastEntry = async ({ tx, projectId }: Scope): Promise<number> =
     `)
   )?.last_entry ?? 0;
 
-const Asked = z.strictObject({ holds: z.boolean() });
+const Holder = z.strictObject({ profile_id: z.uuid() });
 
-/** Whether what is asked of `profile` holds for one who lives. */
-export const askOne = async (
+/** Lists those of some people for whom what is asked of `profile` holds. */
+export const listHolders = async (
   { tx, projectId }: Scope,
-  profileId: string,
+  profileIds: readonly string[],
   holds: FragmentSqlToken,
-): Promise<boolean> =>
-  (
-    await tx.maybeOne(sql.type(Asked)`
-      select ${holds} as holds from profiles.profiles as profile
-      where profile.project_id = ${projectId} and profile.profile_id = ${profileId}
-      and profile.merged_into is null and profile.erasure_id is null
-    `)
-  )?.holds ?? false;
+): Promise<Set<string>> => {
+  const rows = await tx.any(sql.type(Holder)`
+    select profile.profile_id
+    from unnest(${sql.array([...profileIds], 'uuid')}) as asked (profile_id)
+    cross join lateral (
+      select project_id, profile_id, email, traits, tags from profiles.profiles as found
+      where found.project_id = ${projectId} and found.profile_id = asked.profile_id
+      and found.merged_into is null and found.erasure_id is null
+      limit 1
+    ) as profile
+    where ${holds}
+  `);
+  return new Set(rows.map(({ profile_id }) => profile_id));
+};
 
 const Counter = z.strictObject({
   condition_id: z.uuid(),

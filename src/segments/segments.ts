@@ -6,7 +6,7 @@ import { countFlushes } from './condition_queries.ts';
 import { fillNextPiece, refreshNextPeople } from './turn.ts';
 
 export { PastSegments } from './as_of.ts';
-export { holdsFor } from './ask.ts';
+export { listMatching } from './ask.ts';
 export { todayAt };
 export { listUsed as listAsked } from './conditions.ts';
 export { Definition, Where } from './schema.ts';
@@ -18,14 +18,13 @@ export { forgetHistory } from './forget.ts';
 export type { NeededEntries } from './forget.ts';
 export { countMembers } from './member_count.ts';
 export {
-  findFirstEntry,
   findLastEntry,
   listHistoryAfter,
   listMembers,
   listPastEntries,
   readLastEntry,
 } from './read_queries.ts';
-export { listEntriesOf } from './past_queries.ts';
+export { findFirstEntries, listEntriesOf } from './past_queries.ts';
 export type { PastEntry } from './past_queries.ts';
 export type { Told } from './read_queries.ts';
 export { findSegment, holdSegments, isFillDue, listSegments } from './record_queries.ts';

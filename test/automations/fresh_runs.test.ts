@@ -252,7 +252,7 @@ test.each([
     );
     const walkedSources: (string | null)[] = [];
     for (let at = 0; at < 3; at += 1) {
-      await journeys.within((scope) => advance(scope, 0));
+      await journeys.within((scope) => advance(scope, { msMax: 0, pieceRuns: 1 }));
       const over = (await journeys.select('source, status', 'automations.runs')).filter(
         ({ status }) => status !== 'active',
       );
@@ -279,7 +279,9 @@ test.each([
     );
     const seen: [number, boolean][] = [];
     for (let at = 0; at < counts.length; at += 1) {
-      const { isMore } = await journeys.within((scope) => advance(scope, 0));
+      const { isMore } = await journeys.within((scope) =>
+        advance(scope, { msMax: 0, pieceRuns: 1 }),
+      );
       seen.push([(await walked(journeys)).length, isMore]);
     }
     expect(seen).toEqual(counts.map((count, at) => [count, at < counts.length - 1]));

@@ -50,7 +50,8 @@ export const journeysOf = (database: TestDatabase, projectId = newId()) => {
       return (await automations.startRuns(scope, flushIds)).started.length;
     });
   /** Walks all that is due, however slow the machine is. */
-  const advance = () => within((scope) => automations.advance(scope, Number.POSITIVE_INFINITY));
+  const advance = () =>
+    within((scope) => automations.advance(scope, { msMax: Number.POSITIVE_INFINITY }));
   const select = async (columns: string, table: string) =>
     (
       await database.owner.query(`select ${columns} from ${table} where project_id = $1`, [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RUN_FAILURES_MAX } from '../../src/automations/automations.ts';
+import { CLAIM_RUNS_MAX, RUN_FAILURES_MAX } from '../../src/automations/automations.ts';
 import { testDatabase } from '../support/database.ts';
 import { newEvent } from '../ingest/some_events.ts';
 import { journeysOf } from './journeys.ts';
@@ -38,6 +38,18 @@ test('a run that cannot be walked costs the others nothing', async () => {
   const runs = await select('status, failure_count', 'automations.runs');
   expect(runs.filter(({ status }) => status === 'ended')).toHaveLength(2);
   expect(runs.filter(({ status }) => status === 'active')).toEqual([
+    { status: 'active', failure_count: 1 },
+  ]);
+});
+
+test('among a full claim it fails alone, and the others are walked in parts of the claim', async () => {
+  const people = Array.from({ length: CLAIM_RUNS_MAX - 1 }, (_, at) => `person-${at}@example.com`);
+  const { advance, select } = await started(...people.slice(0, 30), BAD, ...people.slice(30));
+  await advance();
+  expect(await select('recipient', 'delivery.sends')).toHaveLength(people.length);
+  const runs = await select('status, failure_count', 'automations.runs');
+  expect(runs).toHaveLength(CLAIM_RUNS_MAX);
+  expect(runs.filter(({ status }) => status !== 'ended')).toEqual([
     { status: 'active', failure_count: 1 },
   ]);
 });

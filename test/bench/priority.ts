@@ -31,20 +31,22 @@ const sample = async (
   const before = sink.mails.filter(isTo).length;
   const startedAt = now();
   await inProject(deps, project.project_id, (scope) =>
-    plan(scope, {
-      automationId: newId(),
-      runId: newId(),
-      stepId: 'x',
-      identityId,
-      profileId,
-      providerId,
-      templateId,
-      templateVersion: 1,
-      eventId: newId(),
-      eventOccurredAt: new Date(),
-      recipient,
-      category,
-    }),
+    plan(scope, [
+      {
+        automationId: newId(),
+        runId: newId(),
+        stepId: 'x',
+        identityId,
+        profileId,
+        providerId,
+        templateId,
+        templateVersion: 1,
+        eventId: newId(),
+        eventOccurredAt: new Date(),
+        recipient,
+        category,
+      },
+    ]),
   );
   await hint(deps, sendHint(project.project_id, providerId));
   for (;;) {

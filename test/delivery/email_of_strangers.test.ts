@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../src/base/db.ts';
 import { newId } from '../../src/base/ids.ts';
 import { countUnconfirmedWaiting } from '../../src/delivery/count_queries.ts';
-import { countOfRecipient } from '../../src/delivery/limits.ts';
+import { countOfRecipients } from '../../src/delivery/limits.ts';
 import { writeSettings } from '../../src/delivery/settings.ts';
 import { mailboxKey as makeMailboxKey } from '../../src/suppression/address_key.ts';
 import { testDatabase } from '../support/database.ts';
@@ -98,9 +98,9 @@ describe.each(PLAN_MODES)('%s', (mode) => {
 
   test('so does the run that asks before it plans an email', async () => {
     const { answer, read } = await withRead((scope) =>
-      countOfRecipient(scope, MAILBOX, new Date()),
+      countOfRecipients(scope, [MAILBOX], new Date()),
     );
-    expect(answer.sent).toBe(TODAY);
+    expect(answer[0]?.sent).toBe(TODAY);
     expect(read).toBeLessThanOrEqual(2 * TODAY);
   });
 });

@@ -152,7 +152,7 @@ test('one that is refused when it is planned is there once, however often it is 
   const world = await opened();
   const { sendId: _, addressKey: __, ...intent } = world.send;
   await suppressIt(world);
-  for (let times = 0; times < 2; times += 1) await world.within((scope) => plan(scope, intent));
+  for (let times = 0; times < 2; times += 1) await world.within((scope) => plan(scope, [intent]));
   expect(await world.observed()).toMatchObject([
     { name: 'email_skipped', properties: { reason: 'suppressed' } },
   ]);

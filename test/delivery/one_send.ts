@@ -8,7 +8,7 @@ import type { Fact } from '../../src/delivery/fact_queries.ts';
 import { stepHandOffs } from '../../src/delivery/hand_off_queries.ts';
 import type { OutcomeRow } from '../../src/delivery/hand_off_queries.ts';
 import { claimSends } from '../../src/delivery/claim_queries.ts';
-import { planSend } from '../../src/delivery/queries.ts';
+import { planSends } from '../../src/delivery/queries.ts';
 import type { NewSend } from '../../src/delivery/queries.ts';
 import { resendUnknown } from '../../src/delivery/wait_queries.ts';
 import type { EmailService } from '../../src/providers/providers.ts';
@@ -76,7 +76,9 @@ export const sendsOf = (database: TestDatabase, projectId: string) => {
   const plan = (send: NewSend) =>
     within(async (scope) => {
       await insertProfiles(scope, [send.profileId], null);
-      return planSend(scope, send);
+      const [planned] = await planSends(scope, [send]);
+      if (!planned) throw new Error('no send was planned');
+      return planned;
     });
   const claim = (providerId: string, claimed: Partial<Parameters<typeof claimSends>[1]> = {}) =>
     within((scope) =>

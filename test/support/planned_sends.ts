@@ -8,7 +8,7 @@ import { saveTemplate } from '../../src/rendering/rendering.ts';
 import { saveSink } from './mail_steps.ts';
 import type { SmtpSink } from './smtp_sink.ts';
 
-type Intent = Parameters<typeof delivery.plan>[1];
+type Intent = delivery.Intent;
 
 /** What a send is made of: a record of a relay, a template, and a profile. */
 export type Mail = { providerId: string; templateId: string; profileId: string };
@@ -36,8 +36,9 @@ export const planSends = async (
   given: Partial<Pick<Intent, 'category' | 'automationId' | 'limits'>> = {},
 ): Promise<void> => {
   const automationId = newId();
-  for (const recipient of recipients)
-    await delivery.plan(scope, {
+  await delivery.plan(
+    scope,
+    recipients.map((recipient) => ({
       automationId,
       runId: newId(),
       stepId: 'x',
@@ -48,5 +49,6 @@ export const planSends = async (
       eventOccurredAt: new Date(),
       recipient,
       ...given,
-    });
+    })),
+  );
 };

@@ -1,8 +1,7 @@
 import type { Scope } from '../../base/db.ts';
 import { isSameEmail } from '../../base/email_address.ts';
 import * as profiles from '../../profiles/profiles.ts';
-import type { DueRun } from '../due_queries.ts';
-import type { Definition } from '../schema.ts';
+import type { WalkedRun } from '../due_queries.ts';
 import { remembered } from '../remembered.ts';
 import { areExclusive, valueDigestOf } from './rule.ts';
 import { listOtherRuns, listSplits, listUndoneMerges } from './run_queries.ts';
@@ -10,7 +9,6 @@ import type { RunOfPerson, OtherRow, SplitRow, UndoneMerge } from './run_queries
 import { listSentOfRuns } from './send_queries.ts';
 import type { RunSend } from './send_queries.ts';
 
-type WalkedRun = DueRun & { definition: Definition };
 type ProfileOf = ReadonlyMap<string, string>;
 type Members = Awaited<ReturnType<typeof profiles.listMembers>>;
 
