@@ -3,6 +3,7 @@ import type { PastPeople } from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
 import { listFirstEventsOf, listSentBeside } from './past_queries.ts';
 import type { PastEvent } from './past_queries.ts';
+import { listRunLeaves } from './conditions.ts';
 import type { Definition } from './schema.ts';
 
 /** How many families are read for together. */
@@ -22,8 +23,8 @@ const listNames = ({ settings: { goal }, steps }: Definition): string[] => [
     ...Object.values(steps).flatMap((step) => {
       if (step.kind === 'wait_for_event') return [step.event];
       if (step.kind !== 'branch') return [];
-      const asked = step.branches.flatMap(({ when }) => when);
-      return asked.flatMap((one) => (one.on === 'event' ? [one.event] : []));
+      const asked = step.branches.flatMap(({ when }) => listRunLeaves(when));
+      return asked.flatMap((one) => (one.kind === 'event_since' ? [one.event] : []));
     }),
   ]),
 ];

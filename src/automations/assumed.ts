@@ -1,6 +1,8 @@
 import type { PastSegments } from '../segments/segments.ts';
 import type { Definition } from './schema.ts';
-import type { Condition, Step } from './step_schema.ts';
+import type { Condition } from './condition_schema.ts';
+import { listPersonLeaves, listRunLeaves } from './conditions.ts';
+import type { Step } from './step_schema.ts';
 
 /** What a simulation cannot know of the past, and what it goes by instead. */
 export const ASSUMPTIONS = {
@@ -25,17 +27,14 @@ export type Rests = { traits: Set<string>; segments: Set<string> };
 
 const TIMEZONE = 'timezone';
 
-const traitsOf = (condition: Condition, segments: PastSegments, at: Date): string[] => {
-  if (condition.on === 'person') return segments.listTraits(condition.where, at);
-  if (condition.on !== 'profile') return [];
-  return condition.filters.map(({ property }) => (property === 'tags' ? 'email' : property));
-};
+const traitsOf = (condition: Condition, segments: PastSegments, at: Date): string[] =>
+  listPersonLeaves(condition).flatMap((leaf) => segments.listTraits(leaf, at));
 
 const segmentsOf = (condition: Condition, segments: PastSegments, at: Date): string[] =>
-  condition.on === 'person' ? segments.listYounger(condition.where, at) : [];
+  listPersonLeaves(condition).flatMap((leaf) => segments.listYounger(leaf, at));
 
 const listConditions = (step: Step): Condition[] =>
-  step.kind === 'branch' ? step.branches.flatMap(({ when }) => when) : [];
+  step.kind === 'branch' ? step.branches.map(({ when }) => when) : [];
 
 /** The traits that a step asks for. */
 const asksOf = (
@@ -81,14 +80,12 @@ const listFollowed = ({ trigger, settings: { goal } }: Definition): string[] => 
 ];
 
 /** Every segment that a version has to do with. */
-export const listSegmentsOf = (
-  definition: Definition,
-  listUsed: (asked: { where: Extract<Condition, { on: 'person' }>['where'] }) => string[],
-): string[] => [
+export const listSegmentsOf = (definition: Definition): string[] => [
   ...listFollowed(definition),
   ...Object.values(definition.steps)
     .flatMap(listConditions)
-    .flatMap((condition) => (condition.on === 'person' ? listUsed(condition) : [])),
+    .flatMap(listPersonLeaves)
+    .flatMap((leaf) => (leaf.kind === 'segment' ? [leaf.segment_id] : [])),
 ];
 
 /** What a version rests on whoever comes: each with what it is about, if that has a name. */
@@ -100,7 +97,8 @@ export const listGeneral = (
   const has = (kind: Step['kind']) => steps.some((step) => step.kind === kind);
   const asksDelivery = steps
     .flatMap(listConditions)
-    .some((condition) => condition.on === 'send' && condition.became !== 'queued');
+    .flatMap(listRunLeaves)
+    .some((leaf) => leaf.kind === 'email' && leaf.became !== 'queued');
   return [
     ...listFollowed(definition)
       .filter((id) => (segments.madeAt(id) ?? from) > from)

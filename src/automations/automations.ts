@@ -20,6 +20,7 @@ export { schedulesHint, startScheduled } from './schedules.ts';
 
 export { advance, advanceHint, advanceStarted, CLAIM_RUNS_MAX } from './advance.ts';
 export type { Advanced } from './advance.ts';
+export type { Condition } from './condition_schema.ts';
 export { datesHint, followDates } from './dates.ts';
 export { segmentStartHint, START_PEOPLE_MAX, startNextPeople } from './segment_start.ts';
 export { commandHint, continueCommands } from './commands/commands.ts';

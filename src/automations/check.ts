@@ -2,7 +2,9 @@ import { checkTraits } from '../profiles/profiles.ts';
 import { isReserved, RESERVED_PREFIX } from '../ingest/ingest.ts';
 import { takesNoTime } from './clock.ts';
 import { namedBy } from './ways_on.ts';
-import type { Condition, Step } from './step_schema.ts';
+import type { ConditionLeaf } from './condition_schema.ts';
+import { listLeaves } from './conditions.ts';
+import type { Step } from './step_schema.ts';
 
 export type Fault = { path: (string | number)[]; message: string };
 
@@ -83,14 +85,15 @@ const findCircles = ({ steps }: Graph): Fault[] => {
 
 type Where = { step: string; path: (string | number)[] };
 
-const listConditions = (steps: Graph['steps']): (Where & { condition: Condition })[] =>
-  Object.entries(steps).flatMap(([step, { ...given }]) =>
-    given.kind === 'branch'
-      ? given.branches.flatMap(({ when }, at) =>
-          when.map((condition, place) => ({
-            step,
-            condition,
-            path: ['steps', step, 'branches', at, 'when', place],
+/** The innermost conditions of every branch, each with its place. */
+const listConditions = (steps: Graph['steps']): (Where & { condition: ConditionLeaf })[] =>
+  Object.entries(steps).flatMap(([id, step]) =>
+    step.kind === 'branch'
+      ? step.branches.flatMap(({ when }, at) =>
+          listLeaves(when).map(({ leaf, path }) => ({
+            step: id,
+            condition: leaf,
+            path: ['steps', id, 'branches', at, 'when', ...path],
           })),
         )
       : [],
@@ -98,9 +101,9 @@ const listConditions = (steps: Graph['steps']): (Where & { condition: Condition 
 
 const findStrangeConditions = ({ trigger, settings, steps }: Graph): Fault[] => [
   ...listConditions(steps).flatMap(({ condition, path, step }): Fault[] => {
-    if (condition.on === 'trigger' && trigger.kind !== 'event')
+    if (condition.kind === 'trigger' && trigger.kind !== 'event')
       return [{ path, message: `the step "${step}" asks the trigger event: there is none` }];
-    if (condition.on !== 'send') return [];
+    if (condition.kind !== 'email') return [];
     const sends = Object.hasOwn(steps, condition.step) ? steps[condition.step] : undefined;
     return sends?.kind === 'send_email'
       ? []
@@ -136,7 +139,7 @@ const listMatches = ({ trigger, settings, steps }: Graph): Matched[] => [
     step.kind === 'wait_for_event' ? [{ path: ['steps', id], match: step }] : [],
   ),
   ...listConditions(steps).flatMap(({ path, condition }) =>
-    condition.on === 'event' ? [{ path, match: condition }] : [],
+    condition.kind === 'event_since' ? [{ path, match: condition }] : [],
   ),
 ];
 

@@ -3,7 +3,7 @@ import type { Scope } from '../base/db.ts';
 import { newId } from '../base/ids.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { earlier } from './clock.ts';
-import { valueOf } from './comparison.ts';
+import { valueOf } from './value_of.ts';
 import { lockUndeleted } from './queries.ts';
 import { insertRuns, readClock } from './run_queries.ts';
 import type { NewRun } from './run_queries.ts';

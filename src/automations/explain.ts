@@ -2,7 +2,8 @@ import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 import * as profiles from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
-import { findFailing, isFrom } from './comparison.ts';
+import { findFailing } from '../segments/segments.ts';
+import { isFrom } from './event_match.ts';
 import { listLogs } from './erase_queries.ts';
 import { findNewestOf, listRefusals, listSendsOf } from './explain_queries.ts';
 import type { RefusedRow, SentRow } from './explain_queries.ts';
@@ -84,8 +85,8 @@ const explainCounted = ({ kept }: Asked, { trigger, settings }: OfEvent, event: 
     const entry = toEntry(decision, { at: event.occurred_at, detail });
     return { at: event.received_at, entries: [...STANDS[kept.status], entry] };
   };
-  const failing = findFailing(trigger.filters, event.properties);
-  if (failing) return came('filter', { property: failing.property, is: failing.is });
+  const failing = findFailing(trigger.where, event.properties);
+  if (failing) return came('filter', { property: failing.property, is: failing.test.is });
   return came(isLate(event, settings.late_events) ? 'late' : 'not_active_then');
 };
 

@@ -3,11 +3,11 @@ import * as ingest from '../ingest/ingest.ts';
 import type { PastPeople, PastPerson } from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
 import type { ReadAhead } from './ahead.ts';
-import { isMeant } from './comparison.ts';
+import { isMeant } from './event_match.ts';
 import { beginningOf, compare, isAfter } from './past.ts';
 import { listEventsOf, listSentBeside } from './past_queries.ts';
 import type { PastEvent } from './past_queries.ts';
-import type { EventMatch } from './step_schema.ts';
+import type { EventMatch } from './condition_schema.ts';
 import type { PersonView, Run } from './world.ts';
 
 /** How many events of one name are read of some people who were ever linked. */

@@ -1,8 +1,8 @@
 import type { Scope } from '../base/db.ts';
-import { isMeant } from './comparison.ts';
+import { isMeant } from './event_match.ts';
 import { listEventsOf, listFirstEventsOf } from './past_queries.ts';
 import type { Identifier, PastEvent } from './past_queries.ts';
-import type { EventMatch } from './step_schema.ts';
+import type { EventMatch } from './condition_schema.ts';
 import type { Run } from './world.ts';
 
 /** How many events one statement reads. */

@@ -4,7 +4,7 @@ import * as delivery from '../delivery/delivery.ts';
 import * as ingest from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { takesNoTime } from './clock.ts';
-import { valueOf } from './comparison.ts';
+import { valueOf } from './value_of.ts';
 import { readDefinitions } from './definitions.ts';
 import type { DueRun } from './due_queries.ts';
 import { groupByShared } from './group_by_shared.ts';

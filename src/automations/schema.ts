@@ -1,30 +1,25 @@
 import { z } from 'zod';
 import { CATEGORIES, ON_UNKNOWN } from '../delivery/delivery.ts';
-import { EventName } from '../ingest/ingest.ts';
+import { FieldName } from '../segments/segments.ts';
 import { findFaults } from './check.ts';
-import { Filters, Name } from './comparison.ts';
+import { EventMatch } from './condition_schema.ts';
 import { findScheduleFaults, ScheduleTrigger } from './schedule_schema.ts';
-import { Goal, ServerOnly, Step, StepId } from './step_schema.ts';
+import { StepId } from './step_id.ts';
+import { Goal, Step } from './step_schema.ts';
 import { Duration, TimeOfDay, Zone } from './time_schema.ts';
 import { upgrade } from './upgrade.ts';
 
-export { FILTERS_MAX } from './comparison.ts';
 export { Step };
 export type { StepOf } from './step_schema.ts';
 
 export const STEPS_MAX = 100;
 /** How the JSON of a definition is to be read. */
-export const FORMAT = 2;
+export const FORMAT = 3;
 export const SENDS_MAX = 1_000;
 
 const Trigger = z
   .discriminatedUnion('kind', [
-    z.strictObject({
-      kind: z.literal('event'),
-      event: EventName,
-      filters: Filters,
-      source: ServerOnly,
-    }),
+    z.strictObject({ kind: z.literal('event'), ...EventMatch.shape }),
     z.strictObject({ kind: z.literal('segment_entered'), segment_id: z.uuid() }),
     z.strictObject({ kind: z.literal('segment_left'), segment_id: z.uuid() }),
     z
@@ -58,7 +53,7 @@ export const ReEntry = z
       .strictObject({ once_per: Duration })
       .meta({ description: 'Once in so long, since they came in.' }),
     z
-      .strictObject({ by_property: Name })
+      .strictObject({ by_property: FieldName })
       .meta({ description: 'Once per value of this property of the trigger event.' }),
   ])
   .meta({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { EmailAddress } from '../base/email_address.ts';
 import type { Limit } from '../base/route.ts';
 import { isStorable, NOT_STORABLE } from '../base/text.ts';
-import { FILTERS_MAX } from './comparison.ts';
+import { FILTERS_MAX } from '../segments/segments.ts';
 import { RUN_STATUSES } from './erase_queries.ts';
 import { PersonRef } from './person_ref.ts';
 import type { Command } from './commands/queries.ts';
@@ -29,8 +29,8 @@ export const AutomationParams = z.object({
 
 /** A welcome mail, and a nudge three days later for whoever has done nothing by then. */
 export const DEFINITION_SHOWN: z.input<typeof Definition> = {
-  trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
-  settings: { re_entry: 'once', goal: { event: 'order_placed', filters: [] } },
+  trigger: { kind: 'event', event: 'user_signed_up', where: [] },
+  settings: { re_entry: 'once', goal: { event: 'order_placed', where: [] } },
   entry: 'welcome',
   steps: {
     welcome: {
@@ -43,7 +43,7 @@ export const DEFINITION_SHOWN: z.input<typeof Definition> = {
     first_step: {
       kind: 'wait_for_event',
       event: 'project_created',
-      filters: [],
+      where: [],
       timeout: 'P3D',
       next: null,
       on_timeout: 'nudge',
@@ -230,7 +230,7 @@ export const TestRun = z
 
 export const automationLimits: readonly Limit[] = [
   { name: 'Steps of an automation', value: STEPS_MAX, unit: 'items', where: '`steps`' },
-  { name: 'Filters of a trigger or a wait', value: FILTERS_MAX, unit: 'items', where: '`filters`' },
+  { name: 'Filters of a trigger or a wait', value: FILTERS_MAX, unit: 'items', where: '`where`' },
   { name: 'Ways of a branch', value: BRANCHES_MAX, unit: 'items', where: '`branches`' },
   { name: 'Ways of a split', value: WAYS_MAX, unit: 'items', where: '`ways`' },
   {

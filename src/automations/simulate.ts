@@ -55,7 +55,7 @@ export type Progress = { followed: number; of: number };
 const follow = async (scope: Scope, asked: Asked, tally: Tally): Promise<void> => {
   const { definition, now, from, automationId, onlooker } = asked;
   const { came, people } = await readArrivals(scope, { ...asked, limit: SIMULATED_RUNS_MAX + 1 });
-  const segmentIds = listSegmentsOf(definition, segments.listAsked);
+  const segmentIds = listSegmentsOf(definition);
   const past = await segments.PastSegments.read(scope, segmentIds);
   for (const { what, name } of listGeneral(definition, { segments: past, from, segmentIds }))
     tally.assume(what, name, null);

@@ -4,7 +4,7 @@ import type { Event } from '../ingest/ingest.ts';
 import * as profiles from '../profiles/profiles.ts';
 import { PastPeople } from '../profiles/profiles.ts';
 import * as segments from '../segments/segments.ts';
-import { isMeant } from './comparison.ts';
+import { isMeant } from './event_match.ts';
 import type { By } from './entering.ts';
 import { isLate, isLateEntry } from './late.ts';
 import type { Definition } from './schema.ts';

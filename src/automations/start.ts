@@ -3,7 +3,7 @@ import type { Scope } from '../base/db.ts';
 import { Refusal } from '../base/refusal.ts';
 import { countTestEmails, TEST_EMAILS_PER_CALLER_MAX } from '../base/test_emails.ts';
 import * as profiles from '../profiles/profiles.ts';
-import { isMeant } from './comparison.ts';
+import { isMeant } from './event_match.ts';
 import { findNewestOf } from './explain_queries.ts';
 import { findVersion, lockUndeleted } from './queries.ts';
 import type { Kept } from './queries.ts';

@@ -1,39 +1,18 @@
 import { z } from 'zod';
 import { isStorable } from '../base/text.ts';
-import { EventName } from '../ingest/ingest.ts';
-import { Where } from '../segments/segments.ts';
-import { Filters, FILTERS_MAX, NAME_CHARS_MAX } from './comparison.ts';
+import { NAME_CHARS_MAX } from '../segments/segments.ts';
+import { Condition, EventMatch } from './condition_schema.ts';
+import { StepId } from './step_id.ts';
 import { Duration, Until, Zone } from './time_schema.ts';
 
 export const BRANCHES_MAX = 20;
 export const WAYS_MAX = 10;
 export const WEIGHT_MAX = 1_000;
 export const TRAITS_MAX = 50;
-const STEP_ID = /^[a-z][a-z0-9_]{0,49}$/;
-
-export const StepId = z.string().regex(STEP_ID, 'lower case letters, digits and _, at most 50');
 const Next = StepId.nullable().meta({ description: 'The step after this one; null ends the run.' });
 /** Where somebody goes on whom something else befalls. */
 const otherwise = (description: string) =>
   Next.meta({ description: `${description}; null ends the run.` });
-
-/** Only what a server key sent: a publishable key, which anyone can read in a page, can send any event. */
-export const ServerOnly = z
-  .literal('server')
-  .optional()
-  .meta({
-    description:
-      'Only events that a server key sent count. Left out, events of browsers count, too: anyone who reads the ' +
-      'publishable key in a page can send those.',
-  });
-
-/** An event of the person's, since the run began. */
-export const EventMatch = z.strictObject({
-  event: EventName,
-  filters: Filters,
-  source: ServerOnly,
-});
-export type EventMatch = z.output<typeof EventMatch>;
 
 const SegmentGoal = z.strictObject({ segment_id: z.uuid() });
 
@@ -120,50 +99,13 @@ const WaitForEvent = z
     description: 'Waits for an event of the person’s, which may have come since the run began.',
   });
 
-export const SEND_FACTS = [
-  'queued',
-  'accepted',
-  'delivered',
-  'bounced',
-  'complained',
-  'stopped',
-] as const;
-export const Condition = z
-  .discriminatedUnion('on', [
-    z
-      .strictObject({ on: z.literal('profile'), filters: Filters })
-      .meta({ description: 'The person’s traits, with `email` and `tags` beside them.' }),
-    z
-      .strictObject({ on: z.literal('person'), where: Where })
-      .meta({ description: 'Whatever a segment may ask for, asked of the person now.' }),
-    z
-      .strictObject({ on: z.literal('trigger'), filters: Filters })
-      .meta({ description: 'The properties of the event that began the run.' }),
-    z
-      .strictObject({ on: z.literal('event'), ...EventMatch.shape })
-      .meta({ description: 'An event of the person’s since the run began.' }),
-    z
-      .strictObject({
-        on: z.literal('send'),
-        step: StepId.meta({ description: 'The step that sends the mail.' }),
-        became: z.enum(SEND_FACTS),
-      })
-      .meta({ description: 'What became of a mail of this run.' }),
-  ])
-  .meta({ id: 'AutomationCondition', description: 'What is asked of a person in a run.' });
-export type Condition = z.output<typeof Condition>;
-
 const Branch = z
   .strictObject({
     kind: z.literal('branch'),
     branches: z
       .array(
         z.strictObject({
-          when: z
-            .array(Condition)
-            .min(1, 'at least one condition')
-            .max(FILTERS_MAX)
-            .meta({ description: 'All of them must hold.' }),
+          when: Condition,
           next: Next,
         }),
       )
@@ -171,7 +113,7 @@ const Branch = z
       .max(BRANCHES_MAX, `at most ${BRANCHES_MAX} branches`),
     otherwise: otherwise('Where a person goes on for whom none holds'),
   })
-  .meta({ description: 'Goes the first way whose conditions hold.' });
+  .meta({ description: 'Goes the first way whose condition holds.' });
 
 const Way = z.strictObject({
   name: StepId,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isDuration, isSignedDuration, isZone, WEEKDAYS } from './clock.ts';
-import { Name } from './comparison.ts';
+import { FieldName } from '../segments/segments.ts';
 
 export const Duration = z
   .string()
@@ -38,7 +38,7 @@ const AtTime = z
 
 const AtDate = z
   .strictObject({
-    trait: Name.meta({
+    trait: FieldName.meta({
       description: 'Whose value is a date, `2026-01-31`, or a moment, `2026-01-31T12:00:00Z`.',
     }),
     offset: z

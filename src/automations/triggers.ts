@@ -1,7 +1,7 @@
 import type { Scope } from '../base/db.ts';
 import type { Hint } from '../base/hints.ts';
 import * as profiles from '../profiles/profiles.ts';
-import { isMeant } from './comparison.ts';
+import { isMeant } from './event_match.ts';
 import { letIn } from './entering.ts';
 import type { Asking } from './entering.ts';
 import { readDefinitions } from './definitions.ts';

@@ -1,6 +1,7 @@
 import type { Scope } from '../base/db.ts';
 import type { Issue } from '../base/refusal.ts';
 import * as segments from '../segments/segments.ts';
+import { listLeaves } from './conditions.ts';
 import { areEndpoints } from './endpoint_queries.ts';
 import type { Definition } from './schema.ts';
 import type { Step, StepOf } from './step_schema.ts';
@@ -61,12 +62,16 @@ const listSegments = ({ trigger, settings, steps }: Definition): { path: string;
   ...Object.entries(steps).flatMap(([stepId, step]) =>
     step.kind === 'branch'
       ? step.branches.flatMap(({ when }, at) =>
-          when.flatMap((condition, place) =>
-            condition.on === 'person'
-              ? segments.listAsked(condition).map((id) => ({
-                  path: `/steps/${stepId}/branches/${at}/when/${place}/where`,
-                  id,
-                }))
+          listLeaves(when).flatMap(({ leaf, path }) =>
+            leaf.kind === 'segment'
+              ? [
+                  {
+                    path: ['/steps', stepId, 'branches', at, 'when', ...path, 'segment_id'].join(
+                      '/',
+                    ),
+                    id: leaf.segment_id,
+                  },
+                ]
               : [],
           ),
         )

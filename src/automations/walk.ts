@@ -1,7 +1,8 @@
 import { earlier, firstZone } from './clock.ts';
 import { STEPS_MAX } from './schema.ts';
 import { takeStep } from './steps.ts';
-import type { EventMatch, Goal, Step } from './step_schema.ts';
+import type { EventMatch } from './condition_schema.ts';
+import type { Goal, Step } from './step_schema.ts';
 import type { Detail, Effects, Outcome, PersonView, Reader, Run, Taken, Walk } from './world.ts';
 
 export type Logged = { stepId: string; decision: string; detail: Detail };

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import type { Limits, Mailed, OfRecipient } from '../delivery/delivery.ts';
 import type { Definition } from './schema.ts';
 import type { Condition } from '../segments/segments.ts';
-import type { EventMatch, Step, StepOf } from './step_schema.ts';
+import type { EventMatch } from './condition_schema.ts';
+import type { Step, StepOf } from './step_schema.ts';
 
 /** One person's way through an automation, as it stands. */
 export type Run = {

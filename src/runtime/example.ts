@@ -56,7 +56,7 @@ const keepAutomation = async (deps: Deps, projectId: string, providerId: string)
     if (await automations.findAutomationByName(scope, EXAMPLE_AUTOMATION)) return;
     const templateId = await rendering.saveTemplate(scope, WELCOME);
     await automations.createActive(scope, EXAMPLE_AUTOMATION, {
-      trigger: { kind: 'event', event: EXAMPLE_EVENT, filters: [] },
+      trigger: { kind: 'event', event: EXAMPLE_EVENT, where: [] },
       settings: { re_entry: 'every_time' },
       entry: 'remember_person',
       steps: {

@@ -4,7 +4,8 @@ import { isNamed } from '../ingest/ingest.ts';
 import { countedBy } from './conditions.ts';
 import { dayOf, DAY_MS, toDate } from './moments.ts';
 import { listConditions } from './schema.ts';
-import type { Condition, Definition, EventLeaf, ValueTest } from './schema.ts';
+import type { Condition, Definition, EventLeaf } from './schema.ts';
+import type { ValueTest } from './value_schema.ts';
 import { SUPPRESSED_TAGS, UNSUBSCRIBED_TAG } from './tags.ts';
 
 /** Where a definition is read: a project, on a day in UTC. The row it is asked of is called `profile`. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { listConditions } from './schema.ts';
-import type { Condition, Definition, EventLeaf, Filter } from './schema.ts';
+import type { Condition, Definition, EventLeaf } from './schema.ts';
+import type { Filter } from './value_schema.ts';
 
 /**
  * What is counted for a segment: events of a name that pass filters, by day where a window asks for days.

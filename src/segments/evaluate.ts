@@ -21,7 +21,7 @@ export type Counter = {
 /** One person as a definition sees them. */
 export type Person = {
   email: string | null;
-  traits: Record<string, Json>;
+  traits: Readonly<Record<string, Json>>;
   tags: readonly string[];
   counters: readonly Counter[];
   segmentIds: ReadonlySet<string>;
@@ -40,6 +40,8 @@ export type Explained = {
   /** The value that it was asked of: a trait's, a count, a moment; null where there is none. */
   value?: Json;
 };
+
+const NONE: ReadonlySet<string> = new Set();
 
 const isSuppressed = ({ tags }: Person): boolean =>
   tags.some((tag) => SUPPRESSED_TAGS.includes(tag));
@@ -105,6 +107,17 @@ const explainLeaf = (leaf: Leaf, person: Person, today: number): Answer => {
         value: person.email === null ? null : [...person.tags],
       };
   }
+};
+
+/** Decides a leaf by what a profile holds: null where that takes counters or memberships. */
+export const decideLeaf = (
+  leaf: Leaf,
+  { email, traits, tags }: Pick<Person, 'email' | 'traits' | 'tags'>,
+  now: Date,
+): boolean | null => {
+  if (!['trait', 'tag', 'suppressed', 'subscribed'].includes(leaf.kind)) return null;
+  const person = { email, traits, tags, counters: [], segmentIds: NONE, importedInto: NONE };
+  return explainLeaf(leaf, person, dayOf(now.getTime())).holds;
 };
 
 const explainCondition = (condition: Condition, person: Person, today: number): Explained => {

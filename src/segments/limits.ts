@@ -2,6 +2,7 @@ import type { Limit } from '../base/route.ts';
 import { IMPORT_PEOPLE_BYTES_MAX, IMPORT_PEOPLE_MAX } from './import_people.ts';
 import { SEGMENTS_MAX } from './records.ts';
 import * as schema from './schema.ts';
+import * as values from './value_schema.ts';
 
 /** What callers can run into. */
 export const segmentLimits: readonly Limit[] = [
@@ -11,7 +12,7 @@ export const segmentLimits: readonly Limit[] = [
     unit: 'items',
     where: '`POST /v1/segments`',
   },
-  { name: 'Name of a segment', value: schema.NAME_CHARS_MAX, unit: 'characters', where: '`name`' },
+  { name: 'Name of a segment', value: values.NAME_CHARS_MAX, unit: 'characters', where: '`name`' },
   {
     name: 'Conditions of a segment',
     value: schema.CONDITIONS_MAX,
@@ -26,26 +27,26 @@ export const segmentLimits: readonly Limit[] = [
   },
   {
     name: 'Filters of a condition',
-    value: schema.FILTERS_MAX,
+    value: values.FILTERS_MAX,
     unit: 'items',
     where: '`where` of an event',
   },
-  { name: 'Values of a condition', value: schema.ONE_OF_MAX, unit: 'items', where: '`one_of`' },
+  { name: 'Values of a condition', value: values.ONE_OF_MAX, unit: 'items', where: '`one_of`' },
   {
     name: 'A text in a condition',
-    value: schema.VALUE_CHARS_MAX,
+    value: values.VALUE_CHARS_MAX,
     unit: 'characters',
     where: '`value`, `values`',
   },
   {
     name: 'Window of a condition',
-    value: schema.WINDOW_DAYS_MAX,
+    value: values.WINDOW_DAYS_MAX,
     unit: 'days',
     where: '`within_days`, `within_last`, `within_next`',
   },
   {
     name: 'Days of an anniversary',
-    value: schema.ANNIVERSARY_DAYS_MAX,
+    value: values.ANNIVERSARY_DAYS_MAX,
     unit: 'days',
     where: '`anniversary`',
   },

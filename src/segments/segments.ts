@@ -7,10 +7,13 @@ import { fillNextPiece, refreshNextPeople } from './turn.ts';
 
 export { PastSegments } from './as_of.ts';
 export { listMatching } from './ask.ts';
+export { decideLeaf } from './evaluate.ts';
 export { todayAt };
-export { listUsed as listAsked } from './conditions.ts';
-export { Definition, Where } from './schema.ts';
-export type { Condition, NewDefinition } from './schema.ts';
+export { bounded, Definition, listPlaced, makeCondition, personLeaves } from './schema.ts';
+export type { Condition, ConditionOf, NewDefinition, PersonLeaf } from './schema.ts';
+export { FieldName, Filters, FILTERS_MAX, NAME_CHARS_MAX } from './value_schema.ts';
+export type { Filter } from './value_schema.ts';
+export { findFailing } from './value_tests.ts';
 export { changeSegment, createSegment, deleteSegment, holdDefinitions } from './records.ts';
 export { eraser } from './erase.ts';
 export { historySection, memberSection } from './export.ts';

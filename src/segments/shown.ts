@@ -7,8 +7,9 @@ import type { SegmentRow } from './record_queries.ts';
 import { CAUSES } from './member_queries.ts';
 import { KINDS, STATUSES } from './record_queries.ts';
 import type { Told } from './read_queries.ts';
-import { Definition, NAME_CHARS_MAX } from './schema.ts';
+import { Definition } from './schema.ts';
 import type { NewDefinition } from './schema.ts';
+import { NAME_CHARS_MAX } from './value_schema.ts';
 import { isStorable, NOT_STORABLE } from '../base/text.ts';
 
 const Timestamp = z.iso.datetime();

@@ -261,7 +261,7 @@ test('automations are listed with what starts them, and what came of them', asyn
       status: 'active',
       active_version: 1,
       latest_version: 1,
-      trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
+      trigger: { kind: 'event', event: 'user_signed_up', where: [] },
       has_goal: false,
       counts: { runs: 3, inside: 0, converted: 0, sent: 1, is_capped: false },
       created_at: expect.any(String),

@@ -77,7 +77,7 @@ export const anyDefinition = (named: Named): fc.Arbitrary<NewDefinition> =>
           arbitrary: filters.map((given) => ({
             kind: 'event' as const,
             event: 'go',
-            filters: given,
+            where: given,
           })),
         },
         fc

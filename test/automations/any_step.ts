@@ -1,11 +1,13 @@
 // Steps of any kind over a few events, traits and segments, for tests that draw them.
 import fc from 'fast-check';
-import type { Filter } from '../../src/automations/comparison.ts';
+import { SEND_FACTS } from '../../src/automations/condition_schema.ts';
+import type { ConditionLeaf } from '../../src/automations/condition_schema.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
-import { SEND_FACTS } from '../../src/automations/step_schema.ts';
-import type { Condition } from '../../src/segments/schema.ts';
+import type { PersonLeaf, ConditionOf } from '../../src/segments/schema.ts';
+import type { Filter } from '../../src/segments/value_schema.ts';
 import { mail } from './journeys.ts';
 
+type Condition = ConditionOf<PersonLeaf>;
 type Steps = NewDefinition['steps'];
 export type Step = Steps[string];
 type DelayUntil = Extract<Step, { kind: 'delay_until' }>['until'];
@@ -38,12 +40,12 @@ export const time = fc
   .map(([hour, minute]) => `${String(hour).padStart(2, '0')}:${minute}`);
 export const filters: fc.Arbitrary<Filter[]> = fc.constantFrom<Filter[][]>(
   [],
-  [{ property: 'total', is: 'at_least' as const, value: 3 }],
-  [{ property: 'plan', is: 'equals' as const, value: 'pro' }],
+  [{ property: 'total', test: { is: 'at_least', value: 3 } }],
+  [{ property: 'plan', test: { is: 'equals', value: 'pro' } }],
 );
 export const match = fc.record({
   event: fc.constantFrom('paid', 'seen', 'email_clicked'),
-  filters,
+  where: filters,
 });
 
 const leaf = ({ segmentIds }: Named): fc.Arbitrary<Condition> =>
@@ -69,9 +71,16 @@ const leaf = ({ segmentIds }: Named): fc.Arbitrary<Condition> =>
       occurrence: fc.constantFrom('first' as const, 'last' as const),
       test: number(5).map((days) => ({ is: 'within_last' as const, days })),
     }),
-    fc.constant<Condition>({ kind: 'trait', trait: 'plan', test: { is: 'equals', value: 'pro' } }),
+    fc.constantFrom<Condition>(
+      { kind: 'trait', trait: 'plan', test: { is: 'equals', value: 'pro' } },
+      { kind: 'trait', trait: 'email', test: { is: 'exists' } },
+      { kind: 'trait', trait: 'plan', test: { is: 'none_of', values: ['pro', 'gold'] } },
+    ),
     fc.constantFrom<Condition>({ kind: 'subscribed' }, { kind: 'suppressed' }),
-    fc.constant<Condition>({ kind: 'tag', tag: 'unsubscribed' }),
+    fc.constantFrom<Condition>(
+      { kind: 'tag', tag: 'unsubscribed' },
+      { kind: 'tag', tag: 'suppressed' },
+    ),
   );
 const where = (named: Named): fc.Arbitrary<Condition> =>
   fc.oneof(
@@ -90,35 +99,32 @@ type Place = {
   later: fc.Arbitrary<string | null>;
 };
 
-const condition = ({ named, mails, hasEvent }: Place) =>
+/** What only a run can be asked. */
+const runLeaf = ({ mails, hasEvent }: Place) =>
   fc.oneof(
-    {
-      weight: 3,
-      arbitrary: where(named).map((asked) => ({ on: 'person' as const, where: asked })),
-    },
-    fc.constantFrom(
-      {
-        on: 'profile' as const,
-        filters: [{ property: 'plan', is: 'equals' as const, value: 'pro' }],
-      },
-      { on: 'profile' as const, filters: [{ property: 'email', is: 'exists' as const }] },
-      {
-        on: 'profile' as const,
-        filters: [{ property: 'tags', is: 'contains' as const, value: 'suppressed' }],
-      },
-    ),
-    match.map((given) => ({ on: 'event' as const, ...given })),
-    ...(hasEvent ? [filters.map((given) => ({ on: 'trigger' as const, filters: given }))] : []),
+    match.map((given) => ({ kind: 'event_since' as const, ...given })),
+    ...(hasEvent ? [filters.map((given) => ({ kind: 'trigger' as const, where: given }))] : []),
     ...(mails.length > 0
       ? [
           fc.record({
-            on: fc.constant('send' as const),
+            kind: fc.constant('email' as const),
             step: fc.constantFrom(...mails),
             became: fc.constantFrom(...SEND_FACTS),
           }),
         ]
       : []),
   );
+
+const condition = (place: Place): fc.Arbitrary<ConditionOf<ConditionLeaf>> => {
+  const one = fc.oneof({ weight: 3, arbitrary: where(place.named) }, runLeaf(place));
+  return fc.oneof(
+    { weight: 3, arbitrary: one },
+    one.map((of) => ({ kind: 'not' as const, of })),
+    fc
+      .array(one, { minLength: 2, maxLength: 3 })
+      .chain((of) => fc.constantFrom({ kind: 'all' as const, of }, { kind: 'any' as const, of })),
+  );
+};
 
 /** A step of a kind; whatever other ways there are lead to later steps. */
 export const stepOf = (kind: string, place: Place, next: string | null): fc.Arbitrary<Step> => {
@@ -155,12 +161,7 @@ export const stepOf = (kind: string, place: Place, next: string | null): fc.Arbi
         );
     case 'branch':
       return fc
-        .tuple(
-          fc.array(fc.tuple(fc.array(condition(place), { minLength: 1, maxLength: 2 }), later), {
-            minLength: 1,
-            maxLength: 3,
-          }),
-        )
+        .tuple(fc.array(fc.tuple(condition(place), later), { minLength: 1, maxLength: 3 }))
         .map(
           ([ways]) =>
             ({

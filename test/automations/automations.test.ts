@@ -51,13 +51,13 @@ describe('what starts a run', () => {
 
   test('every filter must hold, with the value’s own type', async () => {
     const journeys = journeysOf(database);
-    const filters = [
-      { property: 'plan', is: 'equals' as const, value: 'pro' },
-      { property: 'seats', is: 'equals' as const, value: 3 },
-      { property: 'trial', is: 'equals' as const, value: false },
+    const where = [
+      { property: 'plan', test: { is: 'equals' as const, value: 'pro' } },
+      { property: 'seats', test: { is: 'equals' as const, value: 3 } },
+      { property: 'trial', test: { is: 'equals' as const, value: false } },
     ];
     await journeys.activate({
-      trigger: { kind: 'event', event: 'user_signed_up', filters },
+      trigger: { kind: 'event', event: 'user_signed_up', where },
       settings: { re_entry: 'every_time' },
     });
     const good = { plan: 'pro', seats: 3, trial: false };
@@ -76,8 +76,8 @@ describe('what starts a run', () => {
 
   test('a filter on a name of the language matches only data', async () => {
     const journeys = journeysOf(database);
-    const filters = [{ property: 'constructor', is: 'equals' as const, value: 'x' }];
-    await journeys.activate({ trigger: { kind: 'event', event: 'user_signed_up', filters } });
+    const where = [{ property: 'constructor', test: { is: 'equals' as const, value: 'x' } }];
+    await journeys.activate({ trigger: { kind: 'event', event: 'user_signed_up', where } });
     expect(await journeys.start(await journeys.flush(signUp({})))).toBe(0);
     expect(await journeys.start(await journeys.flush(signUp({ constructor: 'x' })))).toBe(1);
   });

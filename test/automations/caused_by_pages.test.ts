@@ -180,8 +180,8 @@ test.each([
 ] as const)(
   'a branch on a trait of a server decides which email an asserted address gets: trigger source %s',
   async (source, sent) => {
-    const filters = [{ property: 'plan', is: 'equals' as const, value: 'gold' }];
-    const branches = [{ when: [{ on: 'profile' as const, filters }], next: 'gold' }];
+    const test = { is: 'equals' as const, value: 'gold' };
+    const branches = [{ when: { kind: 'trait' as const, trait: 'plan', test }, next: 'gold' }];
     await world.live({
       trigger: { kind: 'event', event: 'offer_asked', ...(source ? { source } : {}) },
       entry: 'branch',

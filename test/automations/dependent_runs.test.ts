@@ -21,12 +21,11 @@ test('a run sees the traits that a run before it changed of the same person', as
     kind: 'branch' as const,
     branches: [
       {
-        when: [
-          {
-            on: 'profile' as const,
-            filters: [{ property: 'stage', is: 'equals' as const, value: 'done' }],
-          },
-        ],
+        when: {
+          kind: 'trait' as const,
+          trait: 'stage',
+          test: { is: 'equals' as const, value: 'done' },
+        },
         next: 'yes',
       },
     ],

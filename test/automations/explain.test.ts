@@ -57,8 +57,8 @@ describe('nobody entered because', () => {
   });
 
   test('filter: which property it was', async () => {
-    const filters = [{ property: 'plan', is: 'equals' as const, value: 'pro' }];
-    const id = await live(mailing({ trigger: { kind: 'event', event: EVENT, filters } }));
+    const where = [{ property: 'plan', test: { is: 'equals' as const, value: 'pro' } }];
+    const id = await live(mailing({ trigger: { kind: 'event', event: EVENT, where } }));
     await happen(EVENT, { plan: 'free' });
     expect((await explain(id)).stopped_by).toMatchObject({
       decision: 'filter',
@@ -67,8 +67,8 @@ describe('nobody entered because', () => {
   });
 
   test('filter: a later event of a browser does not hide it where the trigger requires a server', async () => {
-    const filters = [{ property: 'plan', is: 'equals' as const, value: 'pro' }];
-    const trigger = { kind: 'event' as const, event: EVENT, filters, source: 'server' as const };
+    const where = [{ property: 'plan', test: { is: 'equals' as const, value: 'pro' } }];
+    const trigger = { kind: 'event' as const, event: EVENT, where, source: 'server' as const };
     const id = await live(mailing({ trigger }));
     const byBrowser = async () => {
       const event = { event: EVENT, external_id: 'ann', properties: { plan: 'pro' } };

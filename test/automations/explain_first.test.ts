@@ -57,7 +57,7 @@ const setSend = ({ id }: Case, changes: string) =>
     [id, api.project.project_id],
   );
 
-const isPro = [{ property: 'plan', is: 'equals' as const, value: 'pro' }];
+const isPro = [{ property: 'plan', test: { is: 'equals', value: 'pro' } }];
 const HELD_OUT = { name: 'a', weight: 1, next: null, is_holdout: true };
 
 /** In the order in which they are asked. */
@@ -68,7 +68,7 @@ const CAUSES: Cause[] = [
   { says: 'not_triggered', event: null },
   {
     says: 'filter',
-    define: (given) => ({ ...given, trigger: { ...given.trigger, filters: isPro } as never }),
+    define: (given) => ({ ...given, trigger: { ...given.trigger, where: isPro } as never }),
     event: { properties: { plan: 'free' } },
   },
   { says: 'late', event: { occurred_at: hoursAgo(30) } },

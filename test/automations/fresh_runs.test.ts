@@ -218,7 +218,7 @@ test('an event wakes a run before those that are due by time', async () => {
       paid: {
         kind: 'wait_for_event',
         event: 'paid',
-        filters: [],
+        where: [],
         timeout: 'P1D',
         next: 'hour',
         on_timeout: null,

@@ -26,7 +26,7 @@ export const copy = (traits: Record<string, string>, next: string | null = null)
 
 /** Takes the address over from the event and sends one mail. */
 export const definition = (given: Partial<NewDefinition> = {}): NewDefinition => ({
-  trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
+  trigger: { kind: 'event', event: 'user_signed_up', where: [] },
   settings: { re_entry: 'once' },
   entry: 'address',
   steps: { address: copy({ email: 'email' }, 'mail'), mail: mail() },

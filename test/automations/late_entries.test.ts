@@ -82,7 +82,7 @@ describe('a late event', () => {
 
 describe('a goal that is a segment', () => {
   const until = (segment_id: string): Partial<NewDefinition> => ({
-    trigger: { kind: 'event', event: 'trial_started', filters: [] },
+    trigger: { kind: 'event', event: 'trial_started', where: [] },
     settings: { goal: { segment_id }, re_entry: 'every_time' },
     entry: 'delay',
     steps: { delay: { kind: 'delay', duration: 'P3D', next: 'note' }, note: note() },
@@ -173,7 +173,7 @@ describe('the undo of a link', () => {
   test('leaves a run that waits where it is, and its next branch asks what is true then', async () => {
     const buyers = await world.segment(counted('bought'));
     await world.live({
-      trigger: { kind: 'event', event: 'trial_started', filters: [] },
+      trigger: { kind: 'event', event: 'trial_started', where: [] },
       settings: { re_entry: 'every_time' },
       entry: 'delay',
       steps: {
@@ -182,7 +182,7 @@ describe('the undo of a link', () => {
           kind: 'branch',
           branches: [
             {
-              when: [{ on: 'person', where: { kind: 'segment', segment_id: buyers } }],
+              when: { kind: 'segment', segment_id: buyers },
               next: 'note',
             },
           ],

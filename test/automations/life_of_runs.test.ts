@@ -220,8 +220,8 @@ describe('a pause for longer than expires_after', () => {
   });
 
   test('is none for whoever was only woken in it, and has to wait on', async () => {
-    const filters = [{ property: 'total', is: 'at_least' as const, value: 10 }];
-    const step: Step = { ...month, filters, next: 'told', on_timeout: null };
+    const where = [{ property: 'total', test: { is: 'at_least' as const, value: 10 } }];
+    const step: Step = { ...month, where, next: 'told', on_timeout: null };
     await paused(step, () => world.happen('paid'));
     expect(await runNow()).toMatchObject({ status: 'active', outcome: null, step_id: 'at' });
   });

@@ -28,7 +28,7 @@ test('a segment, in a trigger, a goal or a branch', async () => {
       steps: {
         ask: {
           kind: 'branch',
-          branches: [{ when: [{ on: 'person', where }], next: null }],
+          branches: [{ when: where, next: null }],
           otherwise: null,
         },
       },
@@ -36,7 +36,7 @@ test('a segment, in a trigger, a goal or a branch', async () => {
   ).toEqual([
     { path: '/definition/trigger/segment_id', message },
     { path: '/definition/settings/goal/segment_id', message },
-    { path: '/definition/steps/ask/branches/0/when/0/where', message },
+    { path: '/definition/steps/ask/branches/0/when/of/segment_id', message },
   ]);
 });
 

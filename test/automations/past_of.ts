@@ -1,5 +1,5 @@
 // A world that a run walks in without a database: somebody's past, a clock, and what was done.
-import { isMeant } from '../../src/automations/comparison.ts';
+import { isMeant } from '../../src/automations/event_match.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
 import { Definition } from '../../src/automations/schema.ts';
 import { walk } from '../../src/automations/walk.ts';

@@ -55,7 +55,7 @@ const beginIn = async (database: TestDatabase, clock: Clock) => {
     steps: {
       ask: {
         kind: 'branch',
-        branches: [{ when: [{ on: 'person', where }], next: 'm' }],
+        branches: [{ when: where, next: 'm' }],
         otherwise: null,
       },
       m: mail(),

@@ -82,14 +82,8 @@ describe.each(FORGED)('a row that a client sent (%s)', (source) => {
   });
 
   test.each([
-    ['the run', { on: 'event', event: NAME }],
-    [
-      'the person',
-      {
-        on: 'person',
-        where: { kind: 'event', event: NAME, count: { is: 'at_least', value: 1 } },
-      },
-    ],
+    ['the run', { kind: 'event_since', event: NAME, where: [] }],
+    ['the person', { kind: 'event', event: NAME, where: [], count: { is: 'at_least', value: 1 } }],
   ] as const)(
     'passes no branch that asks for the events of %s; one of the service does',
     async (_whose, when) => {
@@ -100,7 +94,7 @@ describe.each(FORGED)('a row that a client sent (%s)', (source) => {
           address: copy({ email: 'email' }, 'branch'),
           branch: {
             kind: 'branch',
-            branches: [{ when: [when], next: 'thanks' }],
+            branches: [{ when, next: 'thanks' }],
             otherwise: 'nudge',
           },
           thanks: mail(),

@@ -1,13 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from '../../src/base/parse.ts';
 import { Refusal } from '../../src/base/refusal.ts';
-import {
-  Definition,
-  FILTERS_MAX,
-  KeptDefinition,
-  STEPS_MAX,
-} from '../../src/automations/schema.ts';
+import { Definition, KeptDefinition, STEPS_MAX } from '../../src/automations/schema.ts';
 import type { NewDefinition } from '../../src/automations/schema.ts';
+import { FILTERS_MAX } from '../../src/segments/value_schema.ts';
 import { newId } from '../../src/base/ids.ts';
 import { copy, definition, mail } from './journeys.ts';
 
@@ -38,7 +34,7 @@ test('the least that a definition says, with what is assumed', () => {
     steps: { mail: mail() },
   };
   expect(parse(Definition, least)).toMatchObject({
-    trigger: { filters: [] },
+    trigger: { where: [] },
     settings: { re_entry: 'once' },
   });
 });
@@ -62,17 +58,24 @@ test('there are at most 100 steps', () => {
 
 test('a trigger has at most 20 filters, each on a plain value', () => {
   const filters = (count: number) =>
-    Array.from({ length: count }, (_, at) => ({ property: `p${at}`, is: 'equals', value: at }));
+    Array.from({ length: count }, (_, at) => ({
+      property: `p${at}`,
+      test: { is: 'equals', value: at },
+    }));
   const withFilters = (list: unknown) => ({
     ...definition(),
-    trigger: { kind: 'event', event: 'x', filters: list },
+    trigger: { kind: 'event', event: 'x', where: list },
   });
   expect(isGood(withFilters(filters(FILTERS_MAX)))).toBe(true);
   expect(isGood(withFilters(filters(FILTERS_MAX + 1)))).toBe(false);
   for (const equals of ['x', 1, true])
-    expect(isGood(withFilters([{ property: 'p', is: 'equals', value: equals }]))).toBe(true);
+    expect(isGood(withFilters([{ property: 'p', test: { is: 'equals', value: equals } }]))).toBe(
+      true,
+    );
   for (const equals of [null, [], {}, undefined])
-    expect(isGood(withFilters([{ property: 'p', is: 'equals', value: equals }]))).toBe(false);
+    expect(isGood(withFilters([{ property: 'p', test: { is: 'equals', value: equals } }]))).toBe(
+      false,
+    );
 });
 
 test('a step is called in lower case, at most 50 characters', () => {
@@ -155,8 +158,8 @@ test('a definition knows what it knows', () => {
   );
 });
 
-describe('what was kept before there was a format', () => {
-  test('is read as it was meant', () => {
+describe('a definition of an earlier format', () => {
+  test('format 1 is read as it was meant', () => {
     const filters = [{ property: 'plan', equals: 'pro' }];
     const kept = {
       trigger: { kind: 'event', event: 'user_signed_up', filters },
@@ -165,14 +168,86 @@ describe('what was kept before there was a format', () => {
       steps: { address: copy({ email: 'email' }, 'mail'), mail: mail() },
     };
     expect(KeptDefinition.parse(kept)).toMatchObject({
-      format: 2,
-      trigger: { filters: [{ property: 'plan', is: 'equals', value: 'pro' }] },
+      format: 3,
+      trigger: { where: [{ property: 'plan', test: { is: 'equals', value: 'pro' } }] },
       settings: { re_entry: 'every_time', expires_after: 'PT72H', goal: null },
       steps: { address: { traits_from_event: { email: 'email' }, traits: {} } },
     });
   });
 
-  test('is nothing that is still taken in', () => {
+  test('format 2 becomes conditions of the language of segments', () => {
+    const pro = { property: 'plan', is: 'equals', value: 'pro' };
+    const way = (...when: object[]) => ({ when, next: null });
+    const kept = {
+      format: 2,
+      trigger: {
+        kind: 'event',
+        event: 'signed_up',
+        filters: [{ ...pro, is: 'one_of', value: ['a'] }],
+      },
+      settings: {
+        goal: { event: 'paid', filters: [{ property: 'n', is: 'greater_than', value: 2 }] },
+      },
+      entry: 'ask',
+      steps: {
+        ask: {
+          kind: 'branch',
+          branches: [
+            way({
+              on: 'profile',
+              filters: [pro, { property: 'tags', is: 'contains', value: 'complained' }],
+            }),
+            way({ on: 'person', where: { kind: 'subscribed' } }, { on: 'trigger', filters: [pro] }),
+            way({ on: 'event', event: 'paid', filters: [], source: 'server' }),
+            way({ on: 'send', step: 'mail', became: 'bounced' }),
+            way({ on: 'profile', filters: [] }),
+          ],
+          otherwise: 'wait',
+        },
+        wait: {
+          kind: 'wait_for_event',
+          event: 'seen',
+          filters: [{ property: 'n', is: 'not_exists' }],
+          timeout: 'P1D',
+          next: 'mail',
+          on_timeout: null,
+        },
+        mail: mail(),
+      },
+    };
+    const isPro = { is: 'equals', value: 'pro' };
+    const { trigger, settings, steps } = KeptDefinition.parse(kept);
+    expect(trigger).toMatchObject({
+      where: [{ property: 'plan', test: { is: 'one_of', values: ['a'] } }],
+    });
+    expect(settings.goal).toEqual({
+      event: 'paid',
+      where: [{ property: 'n', test: { is: 'greater', value: 2 } }],
+    });
+    expect(steps['wait']).toMatchObject({ where: [{ property: 'n', test: { is: 'not_exists' } }] });
+    const { ask } = steps;
+    expect(ask?.kind === 'branch' && ask.branches.map(({ when }) => when)).toEqual([
+      {
+        kind: 'all',
+        of: [
+          { kind: 'trait', trait: 'plan', test: isPro },
+          { kind: 'tag', tag: 'complained' },
+        ],
+      },
+      {
+        kind: 'all',
+        of: [
+          { kind: 'subscribed' },
+          { kind: 'trigger', where: [{ property: 'plan', test: isPro }] },
+        ],
+      },
+      { kind: 'event_since', event: 'paid', where: [], source: 'server' },
+      { kind: 'email', step: 'mail', became: 'bounced' },
+      { kind: 'any', of: [{ kind: 'subscribed' }, { kind: 'not', of: { kind: 'subscribed' } }] },
+    ]);
+  });
+
+  test('is no longer accepted', () => {
     const filters = [{ property: 'plan', equals: 'pro' }];
     expect(isGood({ ...definition(), trigger: { kind: 'event', event: 'x', filters } })).toBe(
       false,
@@ -223,17 +298,17 @@ describe('the way that steps lead', () => {
 
   test('asks only what there is to be asked', () => {
     const branch = (when: object) =>
-      ({ kind: 'branch', branches: [{ when: [when], next: null }], otherwise: 'm' }) as const;
+      ({ kind: 'branch', branches: [{ when, next: null }], otherwise: 'm' }) as const;
     const ask = (when: object, more: Partial<NewDefinition> = {}) =>
       issuesOf(given({ a: branch(when) as never, m: mail() }, more));
-    expect(ask({ on: 'send', step: 'm', became: 'delivered' })).toEqual([]);
-    expect(ask({ on: 'send', step: 'a', became: 'delivered' })).toEqual([
+    expect(ask({ kind: 'email', step: 'm', became: 'delivered' })).toEqual([]);
+    expect(ask({ kind: 'email', step: 'a', became: 'delivered' })).toEqual([
       {
-        path: '/steps/a/branches/0/when/0/step',
+        path: '/steps/a/branches/0/when/step',
         message: 'the step "a" sends nothing: name a step of kind send_email',
       },
     ]);
-    const trigger = { on: 'trigger', filters: [{ property: 'p', is: 'exists' }] };
+    const trigger = { kind: 'trigger', where: [{ property: 'p', test: { is: 'exists' } }] };
     expect(ask(trigger)).toEqual([]);
     const manual = { trigger: { kind: 'manual' as const } };
     expect(ask(trigger, manual)[0]?.message).toBe(
@@ -248,14 +323,14 @@ test('an event that only the service records cannot be required from a server', 
     'no server sends "email_clicked": Trunkline itself records events whose name begins with email_. ' +
     'Remove source, or name another event';
   const wait = { kind: 'wait_for_event', timeout: 'P1D', next: 'mail', on_timeout: null };
-  const when = [{ on: 'event', ...match }];
+  const when = { kind: 'event_since', ...match };
   const branch = { kind: 'branch', branches: [{ when, next: null }], otherwise: null };
   const steps = (one: object) => ({ entry: 'a', steps: { a: one, mail: mail() } }) as never;
   const given = {
     '/trigger': { trigger: { kind: 'event', ...match } } as never,
     '/settings/goal': { settings: { goal: match } },
     '/steps/a': steps({ ...wait, ...match }),
-    '/steps/a/branches/0/when/0': { ...(steps({ ...branch, otherwise: 'mail' }) as object) },
+    '/steps/a/branches/0/when': { ...(steps({ ...branch, otherwise: 'mail' }) as object) },
   };
   for (const [place, one] of Object.entries(given))
     expect(issuesOf(definition(one))).toEqual([{ path: `${place}/source`, message }]);

@@ -17,7 +17,7 @@ beforeEach(() => {
   world = withSegments(database);
 });
 
-const trigger = { kind: 'event' as const, event: 'trial_started', filters: [] };
+const trigger = { kind: 'event' as const, event: 'trial_started', where: [] };
 const happen = (name: string, external_id = 'ann') => world.happen(name, external_id);
 
 describe('a goal that is a segment', () => {
@@ -85,7 +85,7 @@ describe('a branch on the person', () => {
       steps: {
         ask: {
           kind: 'branch',
-          branches: whens.map((where) => ({ when: [{ on: 'person', where }], next: 'note' })),
+          branches: whens.map((where) => ({ when: where, next: 'note' })),
           otherwise: null,
         },
         note: note(),

@@ -23,10 +23,10 @@ const tell = (next: string | null) => ({
   next,
 });
 const isAt = (stage: string, next: string, otherwise: string | null) => {
-  const filters = [{ property: 'stage', is: 'equals' as const, value: stage }];
+  const test = { is: 'equals' as const, value: stage };
   return {
     kind: 'branch' as const,
-    branches: [{ when: [{ on: 'profile' as const, filters }], next }],
+    branches: [{ when: { kind: 'trait' as const, trait: 'stage', test }, next }],
     otherwise,
   };
 };
@@ -58,8 +58,8 @@ const ALL_KINDS: Record<string, Partial<NewDefinition>> = {
       event: {
         kind: 'branch',
         branches: [
-          { when: [{ on: 'event', event: 'order_completed', filters: [] }], next: 'plan' },
-          { when: [{ on: 'send', step: 'mail', became: 'queued' }], next: null },
+          { when: { kind: 'event_since', event: 'order_completed', where: [] }, next: 'plan' },
+          { when: { kind: 'email', step: 'mail', became: 'queued' }, next: null },
         ],
         otherwise: 'plan',
       },
@@ -67,16 +67,11 @@ const ALL_KINDS: Record<string, Partial<NewDefinition>> = {
         kind: 'branch',
         branches: [
           {
-            when: [
-              {
-                on: 'person',
-                where: {
-                  kind: 'trait',
-                  trait: 'stage',
-                  test: { is: 'equals', value: 'new' },
-                },
-              },
-            ],
+            when: {
+              kind: 'trait',
+              trait: 'stage',
+              test: { is: 'equals' as const, value: 'new' },
+            },
             next: 'mail',
           },
         ],
@@ -86,7 +81,7 @@ const ALL_KINDS: Record<string, Partial<NewDefinition>> = {
       awaits: {
         kind: 'wait_for_event',
         event: 'order_completed',
-        filters: [],
+        where: [],
         timeout: 'P1D',
         next: 'again',
         on_timeout: null,
@@ -95,7 +90,7 @@ const ALL_KINDS: Record<string, Partial<NewDefinition>> = {
     },
   },
   leaves: {
-    settings: { ...EVERY_TIME, goal: { event: 'order_completed', filters: [] } },
+    settings: { ...EVERY_TIME, goal: { event: 'order_completed', where: [] } },
     entry: 'stage',
     steps: {
       stage: isAt('old', 'out', 'old'),

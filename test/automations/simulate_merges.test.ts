@@ -10,7 +10,7 @@ import type { Happening } from './past_world.ts';
 const database = testDatabase();
 const begin = pastsIn(database);
 
-const WAIT = { kind: 'wait_for_event' as const, event: 'paid', filters: [], on_timeout: null };
+const WAIT = { kind: 'wait_for_event' as const, event: 'paid', where: [], on_timeout: null };
 const SERIES: Partial<NewDefinition> = {
   trigger: { kind: 'event', event: 'go' },
   settings: { re_entry: 'once' },

@@ -265,7 +265,7 @@ test('that mails are delivered and calls are taken is said where it matters', as
       d: { kind: 'delay', duration: 'PT1H', next: 'b' },
       b: {
         kind: 'branch',
-        branches: [{ when: [{ on: 'send', step: 'm', became: 'delivered' }], next: 'w' }],
+        branches: [{ when: { kind: 'email', step: 'm', became: 'delivered' }, next: 'w' }],
         otherwise: null,
       },
       w: { kind: 'webhook', endpoint_id, next: null },

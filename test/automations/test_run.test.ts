@@ -66,9 +66,10 @@ test('goes through every kind of step in seconds, and says what was decided at e
           kind: 'branch',
           branches: [
             {
-              when: [
-                { on: 'trigger', filters: [{ property: 'plan', is: 'equals', value: 'pro' }] },
-              ],
+              when: {
+                kind: 'trigger',
+                where: [{ property: 'plan', test: { is: 'equals' as const, value: 'pro' } }],
+              },
               next: 'half',
             },
           ],
@@ -146,8 +147,8 @@ describe('the trigger event', () => {
   };
 
   test('is the last of the person’s that would have started it', async () => {
-    const filters = [{ property: 'plan', is: 'exists' as const }];
-    const id = await make(mailing({ trigger: { kind: 'event', event: EVENT, filters } }));
+    const where = [{ property: 'plan', test: { is: 'exists' as const } }];
+    const id = await make(mailing({ trigger: { kind: 'event', event: EVENT, where } }));
     await happen(EVENT, { plan: 'free' });
     await happen(EVENT, { plan: 'pro' });
     await tryIt(id);

@@ -99,7 +99,7 @@ describe('a run that ended as merged', () => {
     const wait = {
       kind: 'wait_for_event' as const,
       event: 'paid',
-      filters: [],
+      where: [],
       timeout: 'P3D',
       next: 'mail',
       on_timeout: null,

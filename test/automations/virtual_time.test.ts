@@ -298,14 +298,14 @@ describe('a run asks about itself', () => {
   const start = on('06-10T12:00:00');
 
   test('a branch on a send is on this run’s own, not on that of an earlier run', async () => {
-    const onSend = { on: 'send' as const, step: 'm', became: 'queued' as const };
+    const onSend = { kind: 'email' as const, step: 'm', became: 'queued' as const };
     const world = await begin(
       start,
       going({
-        a: { kind: 'branch', branches: [{ when: [onSend], next: null }], otherwise: 'm' },
+        a: { kind: 'branch', branches: [{ when: onSend, next: null }], otherwise: 'm' },
         m: mail('d'),
         d: delay('P1D', 'b'),
-        b: { kind: 'branch', branches: [{ when: [onSend], next: null }], otherwise: 'wrong' },
+        b: { kind: 'branch', branches: [{ when: onSend, next: null }], otherwise: 'wrong' },
         wrong: mail(),
       }),
     );

@@ -26,7 +26,7 @@ const waiting = (more: object = {}) => ({
     wait: {
       kind: 'wait_for_event' as const,
       event: 'paid',
-      filters: [{ property: 'total', is: 'at_least' as const, value: 10 }],
+      where: [{ property: 'total', test: { is: 'at_least' as const, value: 10 } }],
       timeout: 'P3D',
       next: 'thanks',
       on_timeout: 'nudge',
@@ -138,7 +138,7 @@ test('a run is walked again at once when its wait is new, and then waits until i
 });
 
 describe('a goal', () => {
-  const goal = { event: 'paid', filters: [] };
+  const goal = { event: 'paid', where: [] };
   const delayed = {
     settings: { re_entry: 'every_time' as const, goal },
     steps: {
@@ -209,7 +209,7 @@ describe('a clock that is ahead', () => {
 
   test('does not make the trigger event itself what is waited for', async () => {
     const journeys = journeysOf(database);
-    const wait = { ...waiting().steps.wait, event: 'user_signed_up', filters: [] };
+    const wait = { ...waiting().steps.wait, event: 'user_signed_up', where: [] };
     await journeys.activate(waiting({ steps: { ...waiting().steps, wait } }));
     await journeys.tell(signUp({ occurred_at: ahead(3_600) }));
     expect(await journeys.names()).toEqual(['profile_updated', 'waits_for_event']);

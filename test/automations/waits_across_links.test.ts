@@ -34,7 +34,7 @@ const waiting = {
     wait: {
       kind: 'wait_for_event' as const,
       event: 'paid',
-      filters: [],
+      where: [],
       timeout: 'P3D',
       next: 'thanks',
       on_timeout: 'nudge',
@@ -137,7 +137,7 @@ describe('a goal', () => {
   });
 
   test('that was reached on a device is reached when the device is linked', async () => {
-    await journeys.activate(delayed({ event: 'paid', filters: [] }));
+    await journeys.activate(delayed({ event: 'paid', where: [] }));
     await journeys.tell(signUp());
     await journeys.tell(paid({ occurred_at: secondsAgo(30) }));
     await link();

@@ -61,12 +61,12 @@ describe('delay_until', () => {
 });
 
 describe('wait_for_event', () => {
-  const filters = [{ property: 'total', is: 'at_least' as const, value: 10 }];
+  const where = [{ property: 'total', test: { is: 'at_least' as const, value: 10 } }];
   const waiting = steps({
     a: {
       kind: 'wait_for_event',
       event: 'paid',
-      filters,
+      where,
       timeout: 'P3D',
       next: 'm',
       on_timeout: 'r',
@@ -108,7 +108,7 @@ describe('branch', () => {
     steps({
       a: {
         kind: 'branch',
-        branches: whens.map((when, at) => ({ when, next: `b${at}` })),
+        branches: whens.map((of, at) => ({ when: { kind: 'all', of }, next: `b${at}` })),
         otherwise: 'none',
       } as never,
       ...Object.fromEntries([...whens.map((_, at) => `b${at}`), 'none'].map((id) => [id, mail()])),
@@ -118,44 +118,64 @@ describe('branch', () => {
     await run.walkAt('2026-06-02T12:00:00Z');
     return run.done.sent[0];
   };
-  const isPro = { on: 'profile', filters: [{ property: 'plan', is: 'equals', value: 'pro' }] };
+  const isPro = { kind: 'trait', trait: 'plan', test: { is: 'equals' as const, value: 'pro' } };
 
   test('goes the first way whose conditions all hold, else the last', async () => {
     const pro = { person: { traits: { plan: 'pro' } } };
     expect(await went(pro, [isPro], [isPro])).toBe('b0');
-    const isFree = { on: 'profile', filters: [{ property: 'plan', is: 'equals', value: 'free' }] };
+    const isFree = { kind: 'trait', trait: 'plan', test: { is: 'equals' as const, value: 'free' } };
     expect(await went(pro, [isPro, isFree], [isPro])).toBe('b1');
     expect(await went({}, [isPro])).toBe('none');
   });
 
   test('asks the profile, its address and its tags', async () => {
-    const has = (property: string, is: string, value?: unknown) => ({
-      on: 'profile',
-      filters: [{ property, is, ...(value === undefined ? {} : { value }) }],
-    });
-    expect(await went({}, [has('email', 'exists')])).toBe('b0');
-    expect(
-      await went({ person: { tags: ['hard_bounced'] } }, [has('tags', 'contains', 'hard_bounced')]),
-    ).toBe('b0');
-    expect(await went({}, [has('constructor', 'exists')])).toBe('none');
+    const has = (trait: string) => ({ kind: 'trait', trait, test: { is: 'exists' as const } });
+    const isTagged = { kind: 'tag', tag: 'hard_bounced' };
+    expect(await went({ person: { traits: { email: 'ann@example.com' } } }, [has('email')])).toBe(
+      'b0',
+    );
+    expect(await went({ person: { tags: ['hard_bounced'] } }, [isTagged])).toBe('b0');
+    expect(await went({}, [isTagged])).toBe('none');
+    expect(await went({}, [has('constructor')])).toBe('none');
+  });
+
+  test('asks what a segment asks for all that the run and its person do not decide', async () => {
+    const bought = {
+      kind: 'event',
+      event: 'bought',
+      where: [],
+      count: { is: 'at_least', value: 2 },
+    };
+    const pro = { person: { traits: { plan: 'pro' } } };
+    const paid = { kind: 'event_since', event: 'paid' };
+    const nested = { kind: 'any', of: [paid, { kind: 'not', of: bought }] };
+    const given = { ...pro, holding: ['not'] };
+    expect(await went(given, [isPro, nested])).toBe('b0');
+    expect(await went(given, [isPro, bought])).toBe('none');
+    // Decided without it.
+    expect(await went(pro, [{ kind: 'any', of: [bought, isPro] }])).toBe('b0');
+    expect(await went(pro, [bought, { kind: 'not', of: isPro }])).toBe('none');
   });
 
   test('asks the trigger event', async () => {
     const trigger = happened('user_signed_up', BEGAN, { source: 'ad' });
-    const isAd = { on: 'trigger', filters: [{ property: 'source', is: 'equals', value: 'ad' }] };
+    const isAd = {
+      kind: 'trigger',
+      where: [{ property: 'source', test: { is: 'equals' as const, value: 'ad' } }],
+    };
     expect(await went({ trigger }, [isAd])).toBe('b0');
     expect(await went({}, [isAd])).toBe('none');
   });
 
   test('asks what has happened since the run began', async () => {
-    const paid = { on: 'event', event: 'paid' };
+    const paid = { kind: 'event_since', event: 'paid' };
     expect(await went({ events: [happened('paid', '2026-06-02T11:00:00Z')] }, [paid])).toBe('b0');
     expect(await went({ events: [happened('paid', '2026-05-30T11:00:00Z')] }, [paid])).toBe('none');
     expect(await went({ events: [happened('paid', '2026-06-02T13:00:00Z')] }, [paid])).toBe('none');
   });
 
   test('asks what became of this run’s own sends', async () => {
-    const bounced = { on: 'send', step: 'b0', became: 'bounced' };
+    const bounced = { kind: 'email', step: 'b0', became: 'bounced' };
     const sends = [{ step_id: 'b0', facts: ['queued', 'accepted', 'bounced'] }];
     expect(await went({ sends }, [{ ...bounced, became: 'delivered' }], [bounced])).toBe('b1');
     expect(await went({}, [bounced])).toBe('none');

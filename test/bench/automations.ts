@@ -26,7 +26,7 @@ const hundredAutomations = ({ deps }: Installation, projectId: string): Promise<
         trigger: {
           kind: 'event',
           event: 'order_completed',
-          filters: [{ property: 'seconds', is: 'equals', value: at }],
+          where: [{ property: 'seconds', test: { is: 'equals', value: at } }],
         },
         settings: { re_entry: 'every_time' },
         entry: 'wait',

@@ -13,7 +13,7 @@ const COMMANDS = ['pause', 'resume', 'move', 'archive', 'delete'] as const;
 const SECOND_MS = 1_000;
 
 const DEFINITION: NewDefinition = {
-  trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
+  trigger: { kind: 'event', event: 'user_signed_up', where: [] },
   settings: { re_entry: 'every_time' },
   entry: 'hour',
   steps: {

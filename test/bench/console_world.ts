@@ -36,7 +36,7 @@ const keepPlans = async (scope: Scope, providerId: string) => {
   for (let at = 0; at < AUTOMATIONS; at += 1)
     made.push(
       await automations.createActive(scope, `Automation ${at}`, {
-        trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
+        trigger: { kind: 'event', event: 'user_signed_up', where: [] },
         settings: { re_entry: 'once' },
         entry: 'welcome',
         steps: {

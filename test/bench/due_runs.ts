@@ -36,7 +36,7 @@ type World = Awaited<ReturnType<typeof openWorld>>;
 export const keepAutomation = ({ deps }: Installation, projectId: string): Promise<string> =>
   inProject(deps, projectId, (scope) =>
     createActive(scope, 'bench', {
-      trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
+      trigger: { kind: 'event', event: 'user_signed_up', where: [] },
       settings: { re_entry: 'every_time' },
       entry: 'mark',
       steps: {

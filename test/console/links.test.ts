@@ -34,7 +34,7 @@ const get = async (path: string) =>
 const makeAnn = async (): Promise<void> => {
   await inProject(database.deps, api.project.project_id, (scope) =>
     createActive(scope, 'Patient', {
-      trigger: { kind: 'event', event: 'cart_filled', filters: [] },
+      trigger: { kind: 'event', event: 'cart_filled', where: [] },
       settings: { re_entry: 'every_time' },
       entry: 'wait',
       steps: { wait: { kind: 'delay', duration: 'P1D', next: null } },

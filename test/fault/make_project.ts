@@ -42,7 +42,7 @@ export const makeProject = async (
     await createSegment(scope, { segmentId: newId(), name: READERS, definition });
     const templateId = await saveTemplate(scope, MAIL);
     await automations.createActive(scope, 'Welcome', {
-      trigger: { kind: 'event', event: SIGN_UP, filters: [] },
+      trigger: { kind: 'event', event: SIGN_UP, where: [] },
       settings: { re_entry: 'every_time' },
       entry: 'remember',
       steps: {

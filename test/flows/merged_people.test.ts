@@ -44,7 +44,7 @@ const beginStory = async () => {
     const wait = (event: string, next: string) => ({
       kind: 'wait_for_event' as const,
       event: `${name}_${event}`,
-      filters: [],
+      where: [],
       timeout: 'P1D',
       next,
       on_timeout: null,

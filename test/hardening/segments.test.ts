@@ -3,7 +3,7 @@ import pg from 'pg';
 import { queueUrl, runtimeUrl } from '../../src/base/roles.ts';
 import { ROLE_TIMEOUT_SECONDS } from '../../src/runtime/migrate.ts';
 import { holds } from '../../src/segments/value_tests.ts';
-import { ValueTest } from '../../src/segments/schema.ts';
+import { ValueTest } from '../../src/segments/value_schema.ts';
 import { dayOf, toDate } from '../../src/segments/moments.ts';
 import { expectRefusal, testApi } from '../support/api.ts';
 import { testDatabase } from '../support/database.ts';

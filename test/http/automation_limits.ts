@@ -23,11 +23,11 @@ const definition = (given: object = {}) => ({
   ...given,
 });
 const filters = (count: number) =>
-  Array.from({ length: count }, () => ({ property: 'a', is: 'exists' }));
+  Array.from({ length: count }, () => ({ property: 'a', test: { is: 'exists' } }));
 const waits = (count: number) => ({
   kind: 'wait_for_event',
   event: 'made',
-  filters: filters(count),
+  where: filters(count),
   timeout: 'P1D',
   next: null,
   on_timeout: null,
@@ -35,7 +35,7 @@ const waits = (count: number) => ({
 const branch = (count: number) => ({
   kind: 'branch',
   branches: Array.from({ length: count }, () => ({
-    when: [{ on: 'profile', filters: [] }],
+    when: { kind: 'subscribed' },
     next: null,
   })),
   otherwise: null,
@@ -61,7 +61,7 @@ export const automationsOf = (post: Post) => {
   return {
     steps: (count: number) => make({ steps: chain(count) }),
     triggerFilters: (count: number) =>
-      make({ trigger: { kind: 'event', event: 'made', filters: filters(count) } }),
+      make({ trigger: { kind: 'event', event: 'made', where: filters(count) } }),
     waitFilters: (count: number) => one(waits(count)),
     branches: (count: number) => one(branch(count)),
     ways: (count: number) => one(split(count)),

@@ -296,8 +296,8 @@ describe('the page in a browser', () => {
 
   test('a link of a type leads to what it is, also where that is folded', async () => {
     const { page } = await open(1280, 'light');
-    await page.locator('#AutomationCondition .type a[href="#SegmentCondition"]').click();
-    const heading = page.locator('#SegmentCondition h3');
+    await page.locator('#AutomationStep .type a[href="#AutomationCondition"]').first().click();
+    const heading = page.locator('#AutomationCondition h3');
     await expect.poll(async () => (await heading.boundingBox())?.y ?? 0).toBeGreaterThan(52);
     expect((await heading.boundingBox())?.y).toBeLessThan(400);
     const members = page.locator('#Profile dl').first();

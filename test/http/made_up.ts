@@ -72,8 +72,13 @@ const SEGMENTS_KEPT_MAX = 50;
 type Members = Record<string, unknown>;
 type Made = [id: string, step: Members];
 
-const withSent = (condition: Members): Members =>
-  condition['on'] === 'send' ? { ...condition, step: FIRST } : condition;
+/** A condition that asks only about the email of a step that sends one. */
+const withSent = (condition: Members): Members => {
+  const { kind, of } = condition as { kind: string; of?: Members | Members[] };
+  if (kind === 'email') return { ...condition, step: FIRST };
+  if (of === undefined) return condition;
+  return { ...condition, of: Array.isArray(of) ? of.map(withSent) : withSent(of) };
+};
 
 /** A step that leads to the next one, by the first of its ways. */
 const leadTo = (next: string | null, step: Members): Members => {
@@ -84,7 +89,7 @@ const leadTo = (next: string | null, step: Members): Members => {
       ...step,
       branches: branches.map((one, at) => ({
         ...first(one, at),
-        when: (one['when'] as Members[]).map(withSent),
+        when: withSent(one['when'] as Members),
       })),
       otherwise: null,
     };
@@ -108,7 +113,7 @@ const inARow = (given: Members): Members => {
   );
 };
 
-const BY_EVENT = /"(?:on":"trigger"|by_property")/;
+const BY_EVENT = /"(?:kind":"trigger"|by_property")/;
 
 /** A definition whose steps lead from the first to the last. */
 const connected = (definition: Members): Members => ({

@@ -211,7 +211,7 @@ test('a run that cannot be advanced does not hold up the events that started oth
     await inProject(database.deps, projectId, (scope) =>
       automations.createActive(scope, name, {
         ...definition(),
-        trigger: { kind: 'event', event: name, filters: [] },
+        trigger: { kind: 'event', event: name, where: [] },
       }),
     );
   await flush(projectId, [newEvent({ name: 'broken' })]);

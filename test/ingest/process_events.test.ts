@@ -25,7 +25,7 @@ const withAutomation = async (projectId: string) => {
   const providerId = newId();
   await inProject(database.deps, projectId, (scope) =>
     automations.createActive(scope, 'welcome', {
-      trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
+      trigger: { kind: 'event', event: 'user_signed_up', where: [] },
       settings: { re_entry: 'once' },
       entry: 'address',
       steps: {

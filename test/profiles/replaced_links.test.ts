@@ -257,7 +257,7 @@ test('segments follow: the events of the device count for one person at a time',
 const waitForCarts = () =>
   inScope((scope) =>
     automations.createActive(scope, 'Patient', {
-      trigger: { kind: 'event', event: 'signed_up', filters: [] },
+      trigger: { kind: 'event', event: 'signed_up', where: [] },
       settings: { re_entry: 'every_time' },
       entry: 'wait',
       steps: {

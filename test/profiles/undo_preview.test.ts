@@ -59,7 +59,7 @@ const refold = (profileId: string) =>
 const makePatient = () =>
   inProject(database.deps, api.project.project_id, (scope) =>
     createActive(scope, 'Patient', {
-      trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
+      trigger: { kind: 'event', event: 'user_signed_up', where: [] },
       settings: { re_entry: 'every_time' },
       entry: 'wait',
       steps: { wait: { kind: 'delay', duration: 'P1D', next: null } },

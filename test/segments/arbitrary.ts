@@ -1,7 +1,8 @@
 // Random definitions and random people that have a good chance to meet: both are made of the same few words.
 import fc from 'fast-check';
 import { listConditions } from '../../src/segments/schema.ts';
-import type { Condition, Definition, Filter, Leaf, ValueTest } from '../../src/segments/schema.ts';
+import type { Condition, Definition, Leaf } from '../../src/segments/schema.ts';
+import type { Filter, ValueTest } from '../../src/segments/value_schema.ts';
 import { dayOf, toDate } from '../../src/segments/moments.ts';
 
 /** The day that random moments lie around. */
@@ -107,14 +108,14 @@ const lastingTests: fc.Arbitrary<Exclude<ValueTest, { days: number }>> = fc.oneo
     }),
   },
   fc.record({
-    is: fc.constant('one_of' as const),
+    is: fc.constantFrom('one_of' as const, 'none_of' as const),
     values: fc.array(scalars, { minLength: 1, maxLength: 4 }),
   }),
   fc.record({
     is: fc.constant('starts_with' as const),
     value: fc.oneof(fc.constantFrom('p', 'pr'), texts),
   }),
-  fc.constant({ is: 'exists' as const }),
+  fc.constantFrom({ is: 'exists' as const }, { is: 'not_exists' as const }),
   {
     weight: 2,
     arbitrary: fc.record({

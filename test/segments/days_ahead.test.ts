@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import { identify } from '../../src/profiles/identify.ts';
 import { toDate } from '../../src/segments/moments.ts';
-import type { ValueTest } from '../../src/segments/schema.ts';
+import type { ValueTest } from '../../src/segments/value_schema.ts';
 import { WAKE_SPREAD_SECONDS } from '../../src/segments/wake_queries.ts';
 import { NEVER, testDatabase } from '../support/database.ts';
 import { refreshSegments } from '../support/refresh_segments.ts';

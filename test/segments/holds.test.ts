@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { dayOf, toDate } from '../../src/segments/moments.ts';
-import { ValueTest } from '../../src/segments/schema.ts';
+import { ValueTest } from '../../src/segments/value_schema.ts';
 import { holds } from '../../src/segments/value_tests.ts';
 import { testDatabase } from '../support/database.ts';
 
@@ -28,6 +28,12 @@ const decided: [string, Value, ValueTest, boolean][] = [
   ['what is missing is not equal to anything', MISSING, { is: 'not_equals', value: 'pro' }, true],
   ['a list of a value is not the value', ['pro'], { is: 'equals', value: 'pro' }, false],
   ['a list of a value is not one of them', ['pro'], { is: 'one_of', values: ['pro'] }, false],
+  ['what is missing is none of any', MISSING, { is: 'none_of', values: ['pro'] }, true],
+  ['a value of the list is one of it', 'pro', { is: 'none_of', values: ['gold', 'pro'] }, false],
+  ['another type is none of it', '5', { is: 'none_of', values: [5] }, true],
+  ['and so is a list of a value', ['pro'], { is: 'none_of', values: ['pro'] }, true],
+  ['what is missing does not exist', MISSING, { is: 'not_exists' }, true],
+  ['an empty text does', '', { is: 'not_exists' }, false],
   ['a list contains its items', ['pro', 5], { is: 'contains', value: 5 }, true],
   ['but no part of an item', ['prof'], { is: 'contains', value: 'pro' }, false],
   ['nor an item of an item', [['pro']], { is: 'contains', value: 'pro' }, false],

@@ -99,7 +99,7 @@ export const makeWelcome = async (database: TestDatabase, projectId: string): Pr
     const template = { name: 'Welcome', subject: 'Welcome', html: '<p>Welcome</p>', text: null };
     const templateId = await rendering.saveTemplate(scope, template);
     return automations.createActive(scope, 'Welcome', {
-      trigger: { kind: 'event', event: 'user_signed_up', filters: [] },
+      trigger: { kind: 'event', event: 'user_signed_up', where: [] },
       settings: { re_entry: 'every_time' },
       entry: 'remember',
       steps: {

@@ -1,5 +1,5 @@
 import { firstZone, nextTimeOfDay, onDate } from '../clock.ts';
-import { valueOf } from '../comparison.ts';
+import { valueOf } from '../value_of.ts';
 import { listFollowed } from '../dates.ts';
 import type { StepOf } from '../step_schema.ts';
 import type { Take, Taken, Walk } from '../world.ts';

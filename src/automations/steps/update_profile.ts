@@ -1,5 +1,5 @@
 import { readEmail } from '../../base/email_address.ts';
-import { valueOf } from '../comparison.ts';
+import { valueOf } from '../value_of.ts';
 import type { StepOf } from '../step_schema.ts';
 import type { Change, EventView, Take, Traits } from '../world.ts';
 

@@ -7,9 +7,9 @@ import type { Take } from '../world.ts';
  */
 export const waitForEvent: Take<'wait_for_event'> = async (
   { run, now, zone, reader },
-  { event, filters, source, timeout, next, on_timeout },
+  { event, where, source, timeout, next, on_timeout },
 ) => {
-  const match = { event, filters, source };
+  const match = { event, where, source };
   const until = run.until ?? later(now, timeout, zone);
   const found = await reader.firstEvent(match, now < until ? now : until);
   if (found) {

@@ -1,4 +1,4 @@
-import type { Condition, Definition, Settings, Step, Trigger } from './exits.ts';
+import type { Definition, Settings, Step, Trigger } from './exits.ts';
 import { KINDS } from './kinds.ts';
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -16,8 +16,8 @@ export const DEFAULT_SETTINGS: Settings = {
 
 /** What a new automation begins with: nothing but the question when it starts. */
 export const NEW_DEFINITION: Definition = {
-  format: 2,
-  trigger: { kind: 'event', event: '', filters: [] },
+  format: 3,
+  trigger: { kind: 'event', event: '', where: [] },
   settings: DEFAULT_SETTINGS,
   entry: '',
   steps: {},
@@ -29,18 +29,23 @@ const isObject = (value: unknown): value is Given =>
 const objects = (value: unknown): Given[] | null =>
   Array.isArray(value) && value.every(isObject) ? value : null;
 
-const withFilters = <T extends object>(given: T): T & { filters: unknown[] } => ({
-  ...given,
-  filters: objects((given as Given)['filters']) ?? [],
-});
+const withWhere = (given: Given): Given => ({ ...given, where: objects(given['where']) ?? [] });
 
-const readCondition = (given: Given): Condition =>
-  (given['on'] === 'person' || given['on'] === 'send' ? given : withFilters(given)) as Condition;
+/** How often an event of a condition is counted, where its author did not say. */
+const ONCE = { is: 'at_least', value: 1 };
+
+const readCondition = (given: Given): Given => {
+  const { kind, of } = given;
+  if (Array.isArray(of)) return { ...given, of: (objects(of) ?? []).map(readCondition) };
+  if (isObject(of)) return { ...given, of: readCondition(of) };
+  if (kind === 'event') return { count: ONCE, ...withWhere(given) };
+  return ['event_time', 'event_since', 'trigger'].includes(String(kind)) ? withWhere(given) : given;
+};
 
 const readBranches = (given: Given): Given[] | null => {
   const branches = objects(given['branches'])?.map((branch) => {
-    const when = objects(branch['when']);
-    return when && { next: null, ...branch, when: when.map(readCondition) };
+    const { when } = branch;
+    return isObject(when) ? { next: null, ...branch, when: readCondition(when) } : null;
   });
   return branches?.every((branch) => branch !== null) === true ? branches : null;
 };
@@ -53,7 +58,7 @@ const readStep = (given: unknown): Step | null => {
     case 'exit':
       return given as Step;
     case 'wait_for_event':
-      return { event: '', timeout: 'P3D', on_timeout: null, ...withFilters(step) } as Step;
+      return { event: '', timeout: 'P3D', on_timeout: null, ...withWhere(step) } as Step;
     case 'branch': {
       const branches = readBranches(given);
       return branches && ({ otherwise: null, ...given, branches } as unknown as Step);
@@ -82,7 +87,7 @@ const readStep = (given: unknown): Step | null => {
 };
 
 const readTrigger = (trigger: Record<string, unknown>): Trigger => {
-  if (trigger['kind'] === 'event') return withFilters(trigger) as Trigger;
+  if (trigger['kind'] === 'event') return withWhere(trigger) as Trigger;
   if (trigger['kind'] === 'schedule')
     return { zone: 'automation', start: '', ...trigger } as Trigger;
   return trigger as Trigger;
@@ -104,7 +109,7 @@ export const readDefinition = (text: string): Definition | string => {
     const { trigger, settings, entry } = given;
     return {
       ...given,
-      format: 2,
+      format: 3,
       trigger: readTrigger(trigger),
       settings: { ...DEFAULT_SETTINGS, ...(isObject(settings) ? settings : {}) } as Settings,
       entry: typeof entry === 'string' ? entry : '',

@@ -6,8 +6,8 @@ export type Kind = Step['kind'];
 export type StepOf<K extends Kind> = Extract<Step, { kind: K }>;
 export type Trigger = Definition['trigger'];
 export type Settings = Definition['settings'];
-export type Filter = StepOf<'wait_for_event'>['filters'][number];
-export type Condition = StepOf<'branch'>['branches'][number]['when'][number];
+export type Filter = StepOf<'wait_for_event'>['where'][number];
+export type Condition = StepOf<'branch'>['branches'][number]['when'];
 
 /** One way on from a step. `to` is the step with this way led elsewhere. */
 export type Exit = { label: string; next: string | null; to: (next: string | null) => Step };
@@ -94,11 +94,11 @@ export const newStep = (kind: Kind, next: string | null, providerId = ''): Step 
     case 'delay_until':
       return { kind, until: { time: '09:00' }, otherwise: next, next };
     case 'wait_for_event':
-      return { kind, event: '', filters: [], timeout: 'P3D', next, on_timeout: next };
+      return { kind, event: '', where: [], timeout: 'P3D', next, on_timeout: next };
     case 'branch':
       return {
         kind,
-        branches: [{ when: [{ on: 'profile', filters: [] }], next }],
+        branches: [{ when: { kind: 'trait', trait: '', test: { is: 'equals', value: '' } }, next }],
         otherwise: next,
       };
     case 'split':

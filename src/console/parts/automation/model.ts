@@ -1,5 +1,5 @@
 import { exitsOf, newStep } from './exits.ts';
-import type { Definition, Kind, Place, Step } from './exits.ts';
+import type { Condition, Definition, Kind, Place, Step } from './exits.ts';
 
 /** What each kind is called where it gets a name of its own. */
 const FIRST_NAMES: Record<Kind, string> = {
@@ -135,6 +135,16 @@ export const moveLater = (definition: Definition, id: string): Definition => {
   return leadTo(leadTo(led, { after: id, exit: 0 }, after), { after: next, exit: 0 }, id);
 };
 
+const renameInCondition = (condition: Condition, id: string, to: string): Condition => {
+  if (condition.kind === 'email')
+    return condition.step === id ? { ...condition, step: to } : condition;
+  if (condition.kind === 'not')
+    return { ...condition, of: renameInCondition(condition.of, id, to) };
+  return condition.kind === 'all' || condition.kind === 'any'
+    ? { ...condition, of: condition.of.map((one) => renameInCondition(one, id, to)) }
+    : condition;
+};
+
 /** Gives a step another name, wherever it is named. */
 export const renameStep = (definition: Definition, id: string, to: string): Definition => {
   if (id === to || Object.hasOwn(definition.steps, to)) return definition;
@@ -147,9 +157,7 @@ export const renameStep = (definition: Definition, id: string, to: string): Defi
             ...step,
             branches: step.branches.map((branch) => ({
               ...branch,
-              when: branch.when.map((one) =>
-                one.on === 'send' && one.step === id ? { ...one, step: to } : one,
-              ),
+              when: renameInCondition(branch.when, id, to),
             })),
           }
         : step,

@@ -3,7 +3,8 @@ import { SegmentChoice } from './choice.tsx';
 import { ServerOnlyField } from './server_only.tsx';
 import { useEditor, useErrors } from './editor_context.ts';
 import type { Settings } from './exits.ts';
-import { DurationField, EventField, FiltersField } from './fields.tsx';
+import { DurationField, EventField } from './fields.tsx';
+import { WhereFields } from '../condition/where_fields.tsx';
 import { Cap, Late, QuietHours } from './settings_limits.tsx';
 import type { Part } from './settings_limits.tsx';
 
@@ -55,7 +56,7 @@ const ReEntry = ({ settings: { re_entry }, set }: Part) => {
 };
 
 const newGoal = (kind: string): Settings['goal'] => {
-  if (kind === 'event') return { event: '', filters: [] };
+  if (kind === 'event') return { event: '', where: [] };
   return kind === 'segment' ? { segment_id: '' } : null;
 };
 
@@ -86,10 +87,11 @@ const Goal = ({ settings: { goal }, set }: Part) => {
             onChange={(event) => set({ goal: { ...goal, event } })}
             error={errorOf('event') ?? errorOf('')}
           />
-          <FiltersField
-            label="Only when"
-            value={goal.filters}
-            onChange={(filters) => set({ goal: { ...goal, filters } })}
+          <WhereFields
+            where={goal.where}
+            onChange={(where) => set({ goal: { ...goal, where } })}
+            errorAt={(pointer) => errorOf(pointer.slice(1))}
+            at=""
           />
           <ServerOnlyField
             value={goal.source}

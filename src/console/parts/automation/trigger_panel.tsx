@@ -2,7 +2,8 @@ import { Select, Stack, Text } from '@mantine/core';
 import { SegmentChoice } from './choice.tsx';
 import { useEditor, useErrors } from './editor_context.ts';
 import type { Trigger } from './exits.ts';
-import { EventField, FiltersField } from './fields.tsx';
+import { EventField } from './fields.tsx';
+import { WhereFields } from '../condition/where_fields.tsx';
 import { ScheduleFields } from './schedule_fields.tsx';
 import { ServerOnlyField } from './server_only.tsx';
 
@@ -15,7 +16,7 @@ const KINDS = [
 ];
 
 const newTrigger = (kind: Trigger['kind']): Trigger => {
-  if (kind === 'event') return { kind, event: '', filters: [] };
+  if (kind === 'event') return { kind, event: '', where: [] };
   if (kind === 'schedule') return { kind, segment_id: '', start: '', zone: 'automation' };
   return kind === 'manual' ? { kind } : { kind, segment_id: '' };
 };
@@ -44,11 +45,11 @@ export const TriggerPanel = () => {
             onChange={(event) => set({ ...trigger, event })}
             error={errorOf('event')}
           />
-          <FiltersField
-            label="Only when"
-            value={trigger.filters}
-            onChange={(filters) => set({ ...trigger, filters })}
-            error={errorOf('filters')}
+          <WhereFields
+            where={trigger.where}
+            onChange={(where) => set({ ...trigger, where })}
+            errorAt={(pointer) => errorOf(pointer.slice(1))}
+            at=""
           />
           <ServerOnlyField
             value={trigger.source}

@@ -2,7 +2,8 @@ import { MultiSelect, SegmentedControl, Select, Stack, Switch, TextInput } from 
 import { ServerOnlyField } from './server_only.tsx';
 import { useEditor, useErrors } from './editor_context.ts';
 import type { StepOf } from './exits.ts';
-import { DurationField, EventField, FiltersField } from './fields.tsx';
+import { DurationField, EventField } from './fields.tsx';
+import { WhereFields } from '../condition/where_fields.tsx';
 
 const WEEKDAYS = [
   'monday',
@@ -171,11 +172,11 @@ export const EventPanel = ({ id, step }: { id: string; step: StepOf<'wait_for_ev
         onChange={(event) => setStep(id, { ...step, event })}
         error={errorOf('event')}
       />
-      <FiltersField
-        label="Only when"
-        value={step.filters}
-        onChange={(filters) => setStep(id, { ...step, filters })}
-        error={errorOf('filters')}
+      <WhereFields
+        where={step.where}
+        onChange={(where) => setStep(id, { ...step, where })}
+        errorAt={(pointer) => errorOf(pointer.slice(1))}
+        at=""
       />
       <ServerOnlyField
         value={step.source}

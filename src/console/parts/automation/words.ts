@@ -1,3 +1,5 @@
+import { TEST_WORDS } from '../condition/shapes.ts';
+import type { Test } from '../condition/shapes.ts';
 import type { Condition, Filter, Settings, Step, Trigger } from './exits.ts';
 
 /** What ids stand for: templates, providers, segments, endpoints. */
@@ -27,42 +29,26 @@ export const durationInWords = (duration: string): string => {
   return sign === '-' ? `${words} before` : words;
 };
 
-const TESTS: Record<Filter['is'], string> = {
-  equals: 'is',
-  not_equals: 'is not',
-  one_of: 'is one of',
-  none_of: 'is none of',
-  contains: 'contains',
-  starts_with: 'starts with',
-  greater_than: 'is more than',
-  at_least: 'is at least',
-  less_than: 'is less than',
-  at_most: 'is at most',
-  exists: 'is known',
-  not_exists: 'is not known',
+const testInWords = (test: Test): string => {
+  const days = 'days' in test ? ` (${test.days} day${test.days === 1 ? '' : 's'})` : '';
+  const value = 'values' in test ? test.values : 'value' in test ? test.value : undefined;
+  return [TEST_WORDS[test.is] + days, ...(value === undefined ? [] : [valueInWords(value)])].join(
+    ' ',
+  );
 };
-
-export const FILTER_TESTS = Object.entries(TESTS).map(([value, label]) => ({ value, label }));
 
 const valueInWords = (value: unknown): string => {
   if (Array.isArray(value)) return value.map(valueInWords).join(', ');
   return typeof value === 'string' ? `“${value}”` : String(value);
 };
 
-const filterInWords = (filter: Filter): string =>
-  [
-    filter.property || '…',
-    TESTS[filter.is],
-    ...('value' in filter ? [valueInWords(filter.value)] : []),
-  ].join(' ');
+export const filtersInWords = (where: readonly Filter[]): string =>
+  where.map(({ property, test }) => `${property || '…'} ${testInWords(test)}`).join(' and ');
 
-export const filtersInWords = (filters: readonly Filter[]): string =>
-  filters.map(filterInWords).join(' and ');
+type EventAsked = { event: string; where: readonly Filter[]; source?: 'server' | undefined };
 
-type EventAsked = { event: string; filters: readonly Filter[]; source?: 'server' | undefined };
-
-const eventInWords = ({ event, filters, source }: EventAsked): string =>
-  `${event || '…'}${source ? ' from a server' : ''}${filters.length > 0 ? ` where ${filtersInWords(filters)}` : ''}`;
+const eventInWords = ({ event, where, source }: EventAsked): string =>
+  `${event || '…'}${source ? ' from a server' : ''}${where.length > 0 ? ` where ${filtersInWords(where)}` : ''}`;
 
 const scheduleInWords = (
   { start, rule, zone, segment_id: id }: Extract<Trigger, { kind: 'schedule' }>,
@@ -88,7 +74,7 @@ export const triggerInWords = (trigger: Trigger, names: Names): string => {
   }
 };
 
-const BECAME: Record<Extract<Condition, { on: 'send' }>['became'], string> = {
+const BECAME: Record<Extract<Condition, { kind: 'email' }>['became'], string> = {
   queued: 'was planned',
   accepted: 'was accepted',
   delivered: 'was delivered',
@@ -98,19 +84,56 @@ const BECAME: Record<Extract<Condition, { on: 'send' }>['became'], string> = {
 };
 export const SEND_FACTS = Object.entries(BECAME).map(([value, label]) => ({ value, label }));
 
-export const conditionInWords = (condition: Condition): string => {
-  switch (condition.on) {
-    case 'profile':
-      return filtersInWords(condition.filters) || 'anybody';
-    case 'trigger':
-      return `the trigger event’s ${filtersInWords(condition.filters) || 'anything'}`;
-    case 'person':
-      return 'matches a rule about people';
+const COUNTS = { at_least: 'at least', at_most: 'at most', exactly: 'exactly' } as const;
+
+const countInWords = (condition: Extract<Condition, { kind: 'event' }>): string => {
+  const { count, within_days: days } = condition;
+  const times = `${COUNTS[count.is]} ${count.value} time${count.value === 1 ? '' : 's'}`;
+  return `${eventInWords(condition)} ${times}${days === undefined ? '' : ` in ${days} days`}`;
+};
+
+const severalInWords = (of: readonly Condition[], word: string, names: Names): string =>
+  of.length === 1 && of[0]
+    ? conditionInWords(of[0], names)
+    : `(${of.map((one) => conditionInWords(one, names)).join(` ${word} `)})`;
+
+/** A condition in a line. */
+export const conditionInWords = (condition: Condition, names: Names): string => {
+  switch (condition.kind) {
+    case 'all':
+      return severalInWords(condition.of, 'and', names);
+    case 'any':
+      return severalInWords(condition.of, 'or', names);
+    case 'not':
+      return `not ${conditionInWords(condition.of, names)}`;
+    case 'trait':
+      return `${condition.trait || '…'} ${testInWords(condition.test)}`;
     case 'event':
+      return countInWords(condition);
+    case 'event_time':
+      return `${condition.occurrence} ${eventInWords(condition)} ${testInWords(condition.test)}`;
+    case 'segment':
+      return `in ${names(condition.segment_id) ?? 'a segment'}`;
+    case 'tag':
+      return condition.tag.replaceAll('_', ' ');
+    case 'suppressed':
+      return 'the address is suppressed';
+    case 'subscribed':
+      return 'may be sent marketing';
+    case 'trigger':
+      return `the trigger event’s ${filtersInWords(condition.where) || 'anything'}`;
+    case 'event_since':
       return `${eventInWords(condition)} came meanwhile`;
-    case 'send':
-      return `${condition.step || 'a mail'} ${BECAME[condition.became]}`;
+    case 'email':
+      return `${condition.step || 'an email'} ${BECAME[condition.became]}`;
   }
+};
+
+const branchesInWords = ([first, ...others]: readonly { when: Condition }[], names: Names) => {
+  if (first === undefined || others.length > 0)
+    return `${others.length + 2} ways, the first that matches`;
+  // No group holds this one, so it needs no parentheses.
+  return conditionInWords(first.when, names).replace(/^\((.*)\)$/, '$1');
 };
 
 const DAYS: Record<string, string> = {
@@ -146,9 +169,7 @@ export const stepInWords = (step: Step, names: Names): string => {
     case 'wait_for_event':
       return `${eventInWords(step)}, up to ${durationInWords(step.timeout)}`;
     case 'branch':
-      return step.branches.length === 1
-        ? (step.branches[0]?.when ?? []).map(conditionInWords).join(' and ')
-        : `${step.branches.length + 1} ways, the first that matches`;
+      return branchesInWords(step.branches, names);
     case 'split':
       return step.ways.map(({ name, weight }) => `${name} ${weight}`).join(' : ');
     case 'update_profile': {

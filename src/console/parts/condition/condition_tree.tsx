@@ -12,8 +12,8 @@ import {
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { LeafFields } from './leaf_fields.tsx';
 import type { Scene } from './event_fields.tsx';
-import { ADDABLE, KIND_WORDS, newCondition, unwrap } from './shapes.ts';
-import type { Condition, ConditionKind, Of } from './shapes.ts';
+import { KIND_WORDS, listAddable, newCondition, unwrap } from './shapes.ts';
+import type { Condition, Of, RunScene } from './shapes.ts';
 
 type Props = Scene & {
   condition: Condition;
@@ -22,7 +22,9 @@ type Props = Scene & {
   at: string;
 };
 
-const Add = ({ onAdd }: { onAdd: (condition: Condition) => void }) => (
+type AddProps = { run: RunScene | undefined; onAdd: (condition: Condition) => void };
+
+const Add = ({ run, onAdd }: AddProps) => (
   <Menu shadow="md" position="bottom-start" withinPortal>
     <Menu.Target>
       <Button
@@ -35,8 +37,8 @@ const Add = ({ onAdd }: { onAdd: (condition: Condition) => void }) => (
       </Button>
     </Menu.Target>
     <Menu.Dropdown>
-      {ADDABLE.map((kind) => (
-        <Menu.Item key={kind} onClick={() => onAdd(newCondition(kind))}>
+      {listAddable(run).map((kind) => (
+        <Menu.Item key={kind} onClick={() => onAdd(newCondition(kind, run))}>
           {KIND_WORDS[kind]}
         </Menu.Item>
       ))}
@@ -46,7 +48,7 @@ const Add = ({ onAdd }: { onAdd: (condition: Condition) => void }) => (
 
 const One = ({ condition, onChange, at, onRemove, ...scene }: Props & { onRemove: () => void }) => {
   const { isNot, inner } = unwrap(condition);
-  const word = KIND_WORDS[inner.kind as ConditionKind] ?? inner.kind;
+  const word = KIND_WORDS[inner.kind] ?? inner.kind;
   const set = (next: Condition) => onChange(isNot ? { kind: 'not', of: next } : next);
   const place = isNot ? `${at}/of` : at;
   return (
@@ -125,7 +127,10 @@ const Several = ({ condition, onChange, at, ...scene }: SeveralProps) => (
         Add a condition: nobody and everybody match nothing.
       </Text>
     )}
-    <Add onAdd={(added) => onChange({ ...condition, of: [...condition.of, added] })} />
+    <Add
+      run={scene.run}
+      onAdd={(added) => onChange({ ...condition, of: [...condition.of, added] })}
+    />
   </Stack>
 );
 

@@ -1,22 +1,15 @@
-import {
-  ActionIcon,
-  Button,
-  Group,
-  NumberInput,
-  Select,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { Group, NumberInput, Select, Stack } from '@mantine/core';
 import { EventField } from '../automation/fields.tsx';
-import type { Condition, EventFilter, Of, Test } from './shapes.ts';
-import { LASTING, OF_TIME, TestFields } from './test_fields.tsx';
+import type { Condition, Of, RunScene, Test } from './shapes.ts';
+import { OF_TIME, TestFields } from './test_fields.tsx';
+import { WhereFields } from './where_fields.tsx';
 
 export type Scene = {
   projectId: string;
   /** What is wrong at a place of the conditions. */
   errorAt: (pointer: string) => string | undefined;
+  /** Of conditions that a run is asked. */
+  run?: RunScene | undefined;
 };
 /** What the fields of a condition are given. */
 export type Leaf<C> = Scene & {
@@ -24,69 +17,6 @@ export type Leaf<C> = Scene & {
   onChange: (condition: Condition) => void;
   at: string;
 };
-
-type WhereProps = {
-  where: EventFilter[];
-  onChange: (where: EventFilter[]) => void;
-  errorAt: (pointer: string) => string | undefined;
-  at: string;
-};
-
-const Where = ({ where, onChange, errorAt, at }: WhereProps) => (
-  <Stack gap="xs">
-    {where.map((filter, place) => (
-      <Stack key={place} gap={6}>
-        <Group gap="xs" align="flex-start" wrap="nowrap">
-          <Text size="sm" c="dimmed" mt={7}>
-            where
-          </Text>
-          <TextInput
-            aria-label="Property"
-            placeholder="property"
-            value={filter.property}
-            onChange={(event) => {
-              const property = event.currentTarget.value;
-              onChange(where.map((one, index) => (index === place ? { ...one, property } : one)));
-            }}
-            error={errorAt(`${at}/where/${place}/property`)}
-            spellCheck={false}
-            flex={1}
-          />
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            mt={5}
-            aria-label={`Remove the filter on ${filter.property || 'a property'}`}
-            onClick={() => onChange(where.filter((_, index) => index !== place))}
-          >
-            <IconTrash size={16} />
-          </ActionIcon>
-        </Group>
-        <TestFields
-          test={filter.test}
-          only={LASTING}
-          onChange={(test) =>
-            onChange(
-              where.map((one, index) =>
-                index === place ? ({ ...one, test } as EventFilter) : one,
-              ),
-            )
-          }
-          error={errorAt(`${at}/where/${place}/test`)}
-        />
-      </Stack>
-    ))}
-    <Button
-      variant="subtle"
-      size="compact-xs"
-      leftSection={<IconPlus size={12} />}
-      style={{ alignSelf: 'flex-start' }}
-      onClick={() => onChange([...where, { property: '', test: { is: 'equals', value: '' } }])}
-    >
-      Only where …
-    </Button>
-  </Stack>
-);
 
 const COUNTS = [
   { value: 'at_least', label: 'at least' },
@@ -161,7 +91,7 @@ export const EventFields = (props: Leaf<Of<'event'>>) => {
         />
       </Group>
       <Within {...props} />
-      <Where
+      <WhereFields
         where={condition.where}
         onChange={(where) => onChange({ ...condition, where })}
         errorAt={errorAt}
@@ -207,7 +137,7 @@ export const EventTimeFields = ({
       onChange={(test: Test) => onChange({ ...condition, test } as Condition)}
       error={errorAt(`${at}/test`)}
     />
-    <Where
+    <WhereFields
       where={condition.where}
       onChange={(where) => onChange({ ...condition, where })}
       errorAt={errorAt}

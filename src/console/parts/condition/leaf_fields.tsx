@@ -2,6 +2,7 @@ import { Group, Select, TextInput } from '@mantine/core';
 import { SegmentChoice } from '../automation/choice.tsx';
 import { EventFields, EventTimeFields } from './event_fields.tsx';
 import type { Leaf } from './event_fields.tsx';
+import { EmailFields, EventSinceFields, TriggerFields } from './run_fields.tsx';
 import type { Condition, Of } from './shapes.ts';
 import { TestFields } from './test_fields.tsx';
 
@@ -63,6 +64,12 @@ export const LeafFields = ({ condition, ...rest }: Leaf<Condition>) => {
           allowDeselect={false}
         />
       );
+    case 'trigger':
+      return <TriggerFields {...rest} condition={condition} />;
+    case 'event_since':
+      return <EventSinceFields {...rest} condition={condition} />;
+    case 'email':
+      return <EmailFields {...rest} condition={condition} />;
     default:
       return null;
   }

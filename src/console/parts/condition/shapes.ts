@@ -1,7 +1,7 @@
-import type { Condition } from '../../../segments/segments.ts';
+import type { Condition } from '../../../automations/automations.ts';
 
 export type { Condition };
-export type ConditionKind = Exclude<Condition['kind'], 'imported'>;
+export type ConditionKind = Condition['kind'];
 export type Of<K extends Condition['kind']> = Extract<Condition, { kind: K }>;
 export type Test = Of<'trait'>['test'];
 export type EventFilter = Of<'event'>['where'][number];
@@ -14,22 +14,36 @@ export const KIND_WORDS: Record<ConditionKind, string> = {
   tag: 'A tag',
   subscribed: 'May be sent marketing',
   suppressed: 'Address is suppressed',
+  event_since: 'An event since the run began',
+  trigger: 'The event that began the run',
+  email: 'An email of this automation',
   all: 'A group: all of …',
   any: 'A group: any of …',
   not: 'Not …',
 };
 
-export const ADDABLE = (Object.keys(KIND_WORDS) as ConditionKind[]).filter(
-  (kind) => kind !== 'not',
-);
+/** What only a run of an automation can be asked: the steps that send emails, and whether an event began it. */
+export type RunScene = { emailSteps: readonly string[]; hasEvent: boolean };
+
+const canAdd = (kind: ConditionKind, run: RunScene | undefined): boolean => {
+  if (kind === 'event_since') return run !== undefined;
+  if (kind === 'trigger') return run?.hasEvent === true;
+  return kind === 'email' ? (run?.emailSteps.length ?? 0) > 0 : kind !== 'not';
+};
+
+/** Lists the kinds of conditions that can be added: of a run, or of a segment. */
+export const listAddable = (run: RunScene | undefined): ConditionKind[] =>
+  (Object.keys(KIND_WORDS) as ConditionKind[]).filter((kind) => canAdd(kind, run));
 
 export const TEST_WORDS: Record<Test['is'], string> = {
   equals: 'is',
   not_equals: 'is not',
   one_of: 'is one of',
+  none_of: 'is none of',
   contains: 'contains',
   starts_with: 'starts with',
   exists: 'is known',
+  not_exists: 'is not known',
   greater: 'is more than',
   at_least: 'is at least',
   less: 'is less than',
@@ -51,9 +65,9 @@ export type Shape = 'scalar' | 'values' | 'text' | 'number' | 'moment' | 'days' 
 export const shapeOf = (is: Test['is']): Shape => {
   if (NUMBERS.includes(is)) return 'number';
   if (MOMENTS.includes(is)) return 'moment';
-  if (is === 'one_of') return 'values';
+  if (is === 'one_of' || is === 'none_of') return 'values';
   if (DAYS.includes(is)) return 'days';
-  if (is === 'exists') return 'nothing';
+  if (is === 'exists' || is === 'not_exists') return 'nothing';
   return is === 'starts_with' ? 'text' : 'scalar';
 };
 
@@ -66,16 +80,21 @@ const newDays = (test: Test, is: Test['is']): number => {
   return is === 'anniversary' ? 1 : 30;
 };
 
+const newValues = (test: Test): unknown[] => {
+  if ('values' in test) return test.values;
+  return 'value' in test && test.value !== '' ? [test.value] : [];
+};
+
 /** A test of another kind, with as much of the old one as fits. */
 export const withTest = (test: Test, is: Test['is']): Test => {
   const known = 'value' in test ? test.value : '';
   switch (shapeOf(is)) {
     case 'nothing':
-      return { is: 'exists' };
+      return { is } as Test;
     case 'days':
       return { is, days: newDays(test, is) } as Test;
     case 'values':
-      return { is: 'one_of', values: known === '' ? [] : [known] };
+      return { is, values: newValues(test) } as Test;
     case 'number':
       return { is, value: Number(known) || 0 } as Test;
     case 'moment':
@@ -87,7 +106,9 @@ export const withTest = (test: Test, is: Test['is']): Test => {
   }
 };
 
-export const newCondition = (kind: ConditionKind): Condition => {
+export const NEW_FILTER: EventFilter = { property: '', test: { is: 'equals', value: '' } };
+
+export const newCondition = (kind: ConditionKind, run?: RunScene): Condition => {
   switch (kind) {
     case 'trait':
       return { kind, trait: '', test: { is: 'equals', value: '' } };
@@ -105,6 +126,12 @@ export const newCondition = (kind: ConditionKind): Condition => {
       return { kind, segment_id: '' };
     case 'tag':
       return { kind, tag: 'hard_bounced' };
+    case 'event_since':
+      return { kind, event: '', where: [] };
+    case 'trigger':
+      return { kind, where: [NEW_FILTER] };
+    case 'email':
+      return { kind, step: run?.emailSteps[0] ?? '', became: 'delivered' };
     case 'suppressed':
     case 'subscribed':
       return { kind };

@@ -32,7 +32,7 @@ const Value = ({ test, onChange, error }: Props) => {
         aria-label="Values"
         placeholder="Type a value, then press Enter"
         value={test.values.map(String)}
-        onChange={(values) => onChange({ is: 'one_of', values })}
+        onChange={(values) => onChange({ ...test, values })}
         error={error}
       />
     );

@@ -5,6 +5,7 @@ import { allIssuesOf } from '../../api.ts';
 import { counted } from '../../segment_queries.ts';
 import type { Counted, SegmentDefinition } from '../../segment_queries.ts';
 import { ConditionTree } from '../condition/condition_tree.tsx';
+import type { Condition } from '../condition/shapes.ts';
 import { PersonLink } from '../person_link.tsx';
 import { Refused } from '../refused.tsx';
 
@@ -63,8 +64,11 @@ export const Builder = ({ projectId, definition, onChange }: Props) => {
       <Stack gap="sm">
         <ConditionTree
           projectId={projectId}
-          condition={definition.where}
-          onChange={(where) => onChange({ ...definition, where })}
+          condition={definition.where as Condition}
+          onChange={(where) =>
+            // Without a run, the tree adds only conditions that a segment has.
+            onChange({ ...definition, where: where as SegmentDefinition['where'] })
+          }
           at={PATH}
           errorAt={errorAt}
         />

@@ -1,0 +1,64 @@
+import { Group, Select, Stack } from '@mantine/core';
+import { EventField } from '../automation/fields.tsx';
+import { ServerOnlyField } from '../automation/server_only.tsx';
+import { SEND_FACTS } from '../automation/words.ts';
+import type { Leaf } from './event_fields.tsx';
+import type { Condition, Of } from './shapes.ts';
+import { WhereFields } from './where_fields.tsx';
+
+/** The fields of a condition on the event that began the run. */
+export const TriggerFields = ({ condition, onChange, at, errorAt }: Leaf<Of<'trigger'>>) => (
+  <WhereFields
+    where={condition.where}
+    onChange={(where) => onChange({ ...condition, where })}
+    errorAt={errorAt}
+    at={at}
+  />
+);
+
+/** The fields of a condition on an event since the run began. */
+export const EventSinceFields = (props: Leaf<Of<'event_since'>>) => {
+  const { condition, onChange, at, errorAt, projectId } = props;
+  return (
+    <Stack gap="xs">
+      <EventField
+        projectId={projectId}
+        label="Event"
+        value={condition.event}
+        onChange={(event) => onChange({ ...condition, event })}
+        error={errorAt(`${at}/event`)}
+      />
+      <WhereFields
+        where={condition.where}
+        onChange={(where) => onChange({ ...condition, where })}
+        errorAt={errorAt}
+        at={at}
+      />
+      <ServerOnlyField
+        value={condition.source}
+        onChange={(source) => onChange({ ...condition, source })}
+        error={errorAt(`${at}/source`)}
+      />
+    </Stack>
+  );
+};
+
+/** The fields of a condition on an email of the run. */
+export const EmailFields = ({ condition, onChange, at, errorAt, run }: Leaf<Of<'email'>>) => (
+  <Group gap="xs" grow>
+    <Select
+      label="Email"
+      data={[...(run?.emailSteps ?? [])]}
+      value={condition.step === '' ? null : condition.step}
+      onChange={(step) => onChange({ ...condition, step: step ?? '' })}
+      error={errorAt(`${at}/step`)}
+    />
+    <Select
+      label="What became of it"
+      data={SEND_FACTS}
+      value={condition.became}
+      onChange={(became) => onChange({ ...condition, became } as Condition)}
+      allowDeselect={false}
+    />
+  </Group>
+);
