@@ -1288,6 +1288,8 @@ create table delivery.sends (
   soft_bounced_at     timestamptz(3),
   priority            smallint not null default 2,
   content_removed_at  timestamptz(3),
+  opened_at           timestamptz(3),
+  clicked_at          timestamptz(3),
   constraint sends_pkey primary key (project_id, send_id),
   constraint sends_one_intent_per_step unique (project_id, run_id, step_id),
   constraint sends_project_id_address_key_fkey foreign key (project_id, address_key) references suppression.addresses(project_id, address_key),

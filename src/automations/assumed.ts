@@ -17,6 +17,7 @@ export const ASSUMPTIONS = {
   own_traits:
     'What update_profile tells is known to the run alone: nobody comes into a segment by it, or leaves it.',
   mail_delivered: 'Nothing is sent: each mail that is planned counts as delivered a moment later.',
+  mail_not_opened: 'Nothing is sent: no email counts as opened or clicked.',
   webhook_taken: 'Nobody is called: each call counts as taken.',
 } as const;
 export type Assumption = keyof typeof ASSUMPTIONS;
@@ -95,10 +96,11 @@ export const listGeneral = (
 ): { what: Assumption; name: string | null }[] => {
   const steps = Object.values(definition.steps);
   const has = (kind: Step['kind']) => steps.some((step) => step.kind === kind);
-  const asksDelivery = steps
+  const asked = steps
     .flatMap(listConditions)
     .flatMap(listRunLeaves)
-    .some((leaf) => leaf.kind === 'email' && leaf.became !== 'queued');
+    .flatMap((leaf) => (leaf.kind === 'email' ? [leaf.became] : []));
+  const isOfPerson = (fact: string) => fact === 'opened' || fact === 'clicked';
   return [
     ...listFollowed(definition)
       .filter((id) => (segments.madeAt(id) ?? from) > from)
@@ -106,7 +108,10 @@ export const listGeneral = (
     ...(has('update_profile') && segmentIds.length > 0
       ? [{ what: 'own_traits' as const, name: null }]
       : []),
-    ...(asksDelivery ? [{ what: 'mail_delivered' as const, name: null }] : []),
+    ...(asked.some((fact) => fact !== 'queued' && !isOfPerson(fact))
+      ? [{ what: 'mail_delivered' as const, name: null }]
+      : []),
+    ...(asked.some(isOfPerson) ? [{ what: 'mail_not_opened' as const, name: null }] : []),
     ...(has('webhook') ? [{ what: 'webhook_taken' as const, name: null }] : []),
   ];
 };

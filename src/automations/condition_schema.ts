@@ -24,6 +24,8 @@ export const SEND_FACTS = [
   'delivered',
   'bounced',
   'complained',
+  'opened',
+  'clicked',
   'stopped',
 ] as const;
 
@@ -39,7 +41,11 @@ const OwnEmail = z
     step: StepId.meta({ description: 'The step that sends the email.' }),
     became: z.enum(SEND_FACTS),
   })
-  .meta({ description: 'What became of an email of this run.' });
+  .meta({
+    description:
+      'What became of an email of this run. `opened` and `clicked` need a provider that reports them for the email ' +
+      'by its id; a click counts as an open.',
+  });
 
 /** What only a run can be asked. */
 const runLeaves = [TriggerEvent, EventSince, OwnEmail] as const;

@@ -20,6 +20,9 @@ const toOwnSend = ({ step_id, status, ...at }: OwnSendRow): OwnSend => ({
     ...(at.delivered_at ? ['delivered'] : []),
     ...(at.bounced_at ? ['bounced'] : []),
     ...(at.complained_at ? ['complained'] : []),
+    // A program that shows no pictures reports no open, but a click.
+    ...(at.opened_at || at.clicked_at ? ['opened'] : []),
+    ...(at.clicked_at ? ['clicked'] : []),
   ],
 });
 

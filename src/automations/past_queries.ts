@@ -99,16 +99,20 @@ const OwnSend = z.strictObject({
   delivered_at: z.date().nullable(),
   bounced_at: z.date().nullable(),
   complained_at: z.date().nullable(),
+  opened_at: z.date().nullable(),
+  clicked_at: z.date().nullable(),
 });
 export type OwnSendRow = z.output<typeof OwnSend>;
 
 /** Lists what some runs have sent. */
 export const listOwnSends = ({ tx, projectId }: Scope, runIds: readonly string[]) =>
   tx.any(sql.type(OwnSend)`
-    select asked.run_id, own.step_id, own.status, own.delivered_at, own.bounced_at, own.complained_at
+    select asked.run_id, own.step_id, own.status, own.delivered_at, own.bounced_at, own.complained_at, own.opened_at,
+      own.clicked_at
     from unnest(${sql.array([...runIds], 'uuid')}) as asked (run_id)
     cross join lateral (
-      select sent.step_id, sent.status, sent.delivered_at, sent.bounced_at, sent.complained_at
+      select sent.step_id, sent.status, sent.delivered_at, sent.bounced_at, sent.complained_at, sent.opened_at,
+        sent.clicked_at
       from delivery.sends as sent
       where sent.project_id = ${projectId} and sent.run_id = asked.run_id and sent.step_id is not null
       offset 0

@@ -5,10 +5,11 @@ import type { Scope } from '../base/db.ts';
 const Named = z.strictObject({ send_id: z.uuid() });
 
 /**
- * `taken`: any sign that the provider accepted the message. `soft_bounced` stands unless a later delivery follows.
- * Every other bounce stands.
+ * `taken`, `opened` and `clicked` are signs that the provider accepted the message. `soft_bounced` stands unless a
+ * later delivery follows. Every other bounce stands.
  */
-export type Fact = 'delivered' | 'bounced' | 'soft_bounced' | 'complained' | 'taken';
+export type Fact =
+  'delivered' | 'bounced' | 'soft_bounced' | 'complained' | 'taken' | 'opened' | 'clicked';
 
 /** What a feedback event reports about a send. */
 export type Told = { sendId: string; fact: Fact; occurredAt: Date };

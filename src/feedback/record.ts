@@ -51,7 +51,8 @@ const factOf = ({ kind, bounceType, isTest }: Notice, send: SentTo): delivery.Fa
   if (isTest || kind === 'unknown') return null;
   if (kind === 'bounced') return bounceType === 'soft' ? 'soft_bounced' : 'bounced';
   if (kind === 'delivered' || kind === 'complained') return kind;
-  return send.isById ? 'taken' : null;
+  if (!send.isById) return null;
+  return kind === 'opened' || kind === 'clicked' ? kind : 'taken';
 };
 
 /** What follows from notices that are new, whatever stands on timelines. */

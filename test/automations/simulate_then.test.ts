@@ -254,6 +254,26 @@ test('who came into a segment before it was made is not known, which is said', a
   expect(told(simulation)).toEqual([['segment_not_known', segment_id, null]]);
 });
 
+test('that no email is opened or clicked is said where it matters', async () => {
+  const world = await begin();
+  await world.live(event('go', 'ann', 10));
+  const simulation = await world.simulated({
+    entry: 'm',
+    steps: {
+      m: mail('d'),
+      d: { kind: 'delay', duration: 'PT1H', next: 'b' },
+      b: {
+        kind: 'branch',
+        branches: [{ when: { kind: 'email', step: 'm', became: 'clicked' }, next: 'w' }],
+        otherwise: null,
+      },
+      w: mail(),
+    },
+  });
+  expect(simulation).toMatchObject({ sent: { m: 1 }, outcomes: { completed: 1 } });
+  expect(told(simulation)).toEqual([['mail_not_opened', null, null]]);
+});
+
 test('that mails are delivered and calls are taken is said where it matters', async () => {
   const world = await begin();
   await world.live(event('go', 'ann', 10));

@@ -7,7 +7,8 @@ import { testDatabase } from '../support/database.ts';
 import { OWNER, sendsOf } from './one_send.ts';
 
 const database = testDatabase();
-const FACTS = ['delivered', 'bounced', 'complained', 'taken'] as const;
+const FACTS = ['delivered', 'bounced', 'complained', 'taken', 'opened', 'clicked'] as const;
+const SIGNS: readonly string[] = ['taken', 'opened', 'clicked'];
 type Told = { fact: (typeof FACTS)[number]; at: Date };
 
 const at = (second: number): Date => new Date(Date.UTC(2026, 0, 31, 12, 0, second));
@@ -23,7 +24,9 @@ describe.each(SEND_STATUSES)('a send that is %s', (from) => {
       delivered_at: fact === 'delivered' ? at(1) : null,
       bounced_at: fact === 'bounced' ? at(1) : null,
       complained_at: fact === 'complained' ? at(1) : null,
-      taken_at: fact === 'taken' ? at(1) : null,
+      taken_at: SIGNS.includes(fact) ? at(1) : null,
+      opened_at: fact === 'opened' ? at(1) : null,
+      clicked_at: fact === 'clicked' ? at(1) : null,
     });
   });
 });
@@ -34,6 +37,16 @@ test('a fact told twice keeps the earlier time', async () => {
   for (const second of [5, 3, 4]) await sends.tell(sendId, 'delivered', at(second));
   expect(await sends.read(sendId)).toMatchObject({ delivered_at: at(3) });
 });
+
+test.each(['opened', 'clicked'] as const)(
+  'of several times that it was %s, the first stays',
+  async (fact) => {
+    const sends = sendsOf(database, newId());
+    const { sendId } = await sends.handingOff();
+    for (const second of [5, 3, 4]) await sends.tell(sendId, fact, at(second));
+    expect(await sends.read(sendId)).toMatchObject({ [`${fact}_at`]: at(3), taken_at: at(3) });
+  },
+);
 
 test('a fact about no send, or another project’s, changes nothing', async () => {
   const sends = sendsOf(database, newId());

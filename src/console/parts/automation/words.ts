@@ -80,6 +80,8 @@ const BECAME: Record<Extract<Condition, { kind: 'email' }>['became'], string> = 
   delivered: 'was delivered',
   bounced: 'bounced',
   complained: 'was marked as spam',
+  opened: 'was opened',
+  clicked: 'had a link clicked',
   stopped: 'was not sent',
 };
 export const SEND_FACTS = Object.entries(BECAME).map(([value, label]) => ({ value, label }));
