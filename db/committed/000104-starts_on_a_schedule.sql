@@ -1,5 +1,5 @@
 --! Previous: sha1:7a34b805a56107beabdadf560bb538e0daa6a90f
---! Hash: sha1:0c18563863100f20a35f6633ce6e770accbfdc52
+--! Hash: sha1:42f2739b19c61ccd30a60f8d0f32e5d253eac3bc
 --! Message: starts_on_a_schedule
 
 -- Enter migration here
@@ -29,7 +29,7 @@ grant select, insert, update, delete on automations.schedules to trunkline_runti
 grant select (project_id, status, next_at) on automations.schedules to trunkline_queue;
 
 -- A start by a schedule says for which occurrence it is, when that was due, whose clock it goes by, how many people it
--- starts in an hour, when it may start more, and why it started nobody.
+-- starts in an hour, when it may start more, and why it started no people.
 alter table automations.segment_starts
   add column if not exists occurrence text,
   add column if not exists occurs_at timestamptz(3),

@@ -1,5 +1,5 @@
---! Previous: sha1:0c18563863100f20a35f6633ce6e770accbfdc52
---! Hash: sha1:5af52b34ea6258be393b2f41e48d7f1b9495ed1b
+--! Previous: sha1:42f2739b19c61ccd30a60f8d0f32e5d253eac3bc
+--! Hash: sha1:2844eb65d743390cb1e7fdbd1b9dfdd90243acd3
 --! Message: runs_begin_later
 
 -- Enter migration here

@@ -1,5 +1,5 @@
---! Previous: sha1:5af52b34ea6258be393b2f41e48d7f1b9495ed1b
---! Hash: sha1:6120c980967095fb09b8af09a9ce92b1aabd5d7f
+--! Previous: sha1:2844eb65d743390cb1e7fdbd1b9dfdd90243acd3
+--! Hash: sha1:74d3f414e4152a3560c7adc8869125e8a5759c49
 --! Message: values_are_none_of_a_list
 
 -- Enter migration here

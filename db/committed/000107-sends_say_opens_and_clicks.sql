@@ -1,5 +1,5 @@
---! Previous: sha1:6120c980967095fb09b8af09a9ce92b1aabd5d7f
---! Hash: sha1:492a015055053ba8acedb4e3d774e9ca29fae5c3
+--! Previous: sha1:74d3f414e4152a3560c7adc8869125e8a5759c49
+--! Hash: sha1:b876a59351e2e1a0f4a4bc2ee496d7cc8db95f16
 --! Message: sends_say_opens_and_clicks
 
 -- Enter migration here

@@ -182,7 +182,7 @@ export const segmentStartRoutes = [
     ...one,
     method: 'POST',
     path: '/v1/segment-starts/:id/cancel',
-    summary: 'Start nobody more.',
+    summary: 'Stop starting people.',
     description: 'Who was started goes on.',
     body: NothingNeeded,
     isBodyOptional: true,

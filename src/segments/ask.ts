@@ -5,7 +5,7 @@ import { readCounted } from './ready.ts';
 import type { Condition } from './schema.ts';
 
 /**
- * Lists those of some people for whom a condition holds as they are, by the compiler of segments. What no segment has
+ * Lists those of some people who match a condition as they are, by the compiler of segments. What no segment has
  * counted is read from the timelines of these people.
  */
 export const listMatching = async (

@@ -124,7 +124,7 @@ export const readLastEntry = async ({ tx, projectId }: Scope): Promise<number> =
 
 const Holder = z.strictObject({ profile_id: z.uuid() });
 
-/** Lists those of some people for whom what is asked of `profile` holds. */
+/** Lists those of some people who match a condition on `profile`. */
 export const listHolders = async (
   { tx, projectId }: Scope,
   profileIds: readonly string[],

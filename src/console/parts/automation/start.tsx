@@ -96,7 +96,7 @@ const Starts = ({ projectId, kept }: Props) => {
       {one.status === 'running' && (
         <ForRole projectId={projectId} role="editor">
           <Button size="compact-xs" variant="default" onClick={() => cancel.mutate(one.id)}>
-            Start nobody more
+            Stop starting people
           </Button>
         </ForRole>
       )}

@@ -167,7 +167,7 @@ const UNKNOWN_RULES: readonly Rule[] = [
       failed recipient validation
       (refused|rejected) by (the |our )?(internal|inner|destination|next|mail) (server|
         host) as (non ?existent|unknown|invalid)
-      (nobody|no one) (by|of|with) (the|this|that) name
+      no ?(body|one) (by|of|with) (the|this|that) name
       recipient address (syntax|rejected: need)|address is (missing|invalid)|reserved by rfc
       null ?mx|unable to route|nxdomain|domain not in use|nowhere to deliver|no valid domain
       (mailing list|list) {unknown}
