@@ -5,7 +5,7 @@ import type { ConditionOf, PersonLeaf } from '../segments/segments.ts';
 import { StepId } from './step_id.ts';
 
 /** Only what a server key sent: a publishable key, which anyone can read in a page, can send any event. */
-export const ServerOnly = z
+const ServerOnly = z
   .literal('server')
   .optional()
   .meta({
@@ -49,6 +49,7 @@ const OwnEmail = z
 
 /** What only a run can be asked. */
 const runLeaves = [TriggerEvent, EventSince, OwnEmail] as const;
+export const RUN_KINDS = runLeaves.map(({ shape }) => shape.kind.value);
 export type RunLeaf = z.output<(typeof runLeaves)[number]>;
 export type ConditionLeaf = PersonLeaf | RunLeaf;
 export type Condition = ConditionOf<ConditionLeaf>;

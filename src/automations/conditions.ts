@@ -1,16 +1,12 @@
 import * as segments from '../segments/segments.ts';
+import { RUN_KINDS } from './condition_schema.ts';
 import type { Condition, ConditionLeaf, RunLeaf } from './condition_schema.ts';
 import type { Walk } from './world.ts';
 
 type PersonCondition = segments.Condition;
 
-const RUN_KINDS: readonly string[] = [
-  'trigger',
-  'event_since',
-  'email',
-] satisfies RunLeaf['kind'][];
-
-const isOfRun = (leaf: { kind: string }): leaf is RunLeaf => RUN_KINDS.includes(leaf.kind);
+const isOfRun = (leaf: ConditionLeaf): leaf is RunLeaf =>
+  RUN_KINDS.some((kind) => kind === leaf.kind);
 
 const isLeaf = (condition: Condition): condition is ConditionLeaf => !('of' in condition);
 

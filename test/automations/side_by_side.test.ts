@@ -211,7 +211,11 @@ describe('runs of all kinds of steps', () => {
       };
       const db = await openDb(runtimeUrl(config.databaseUrl, keys), 1, [counter]);
       try {
-        await inProject({ ...database.deps, db }, projectId, (scope) => automations.advance(scope));
+        // In one piece, and however long it takes.
+        const bounds = { msMax: Number.POSITIVE_INFINITY, pieceRuns: automations.CLAIM_RUNS_MAX };
+        await inProject({ ...database.deps, db }, projectId, (scope) =>
+          automations.advance(scope, bounds),
+        );
       } finally {
         await db.end();
       }

@@ -244,7 +244,9 @@ describe('automations in a browser', () => {
     await tabTo(/^Template/);
     await page.keyboard.type('Hello');
     await page.getByRole('option', { name: 'Hello' }).waitFor();
-    await press('ArrowDown', 'Enter');
+    await press('ArrowDown');
+    await page.locator('[role=option][data-combobox-selected]').waitFor();
+    await press('Enter');
     await page.getByText('Nothing is wrong').waitFor();
 
     await page.locator('main h1').click();

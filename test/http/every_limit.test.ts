@@ -1,12 +1,10 @@
-// Whatever /docs calls a limit is one: at the bound a request is taken, one past it is refused.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+// Every limit in /docs holds: a request at the bound is taken, a request one past it is refused.
+import { describe, expect, test } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
 import * as email from '../../src/base/email_address.ts';
 import * as page from '../../src/base/page.ts';
 import * as problems from '../../src/base/parse.ts';
-import { Resources } from '../../src/base/resources.ts';
 import type { RefusalName } from '../../src/base/refusal.ts';
-import { openApi } from '../../src/http/api.ts';
 import { doorLimits } from '../../src/http/doors.ts';
 import { sections } from '../../src/http/routes.ts';
 import * as occurredAt from '../../src/ingest/occurred_at.ts';
@@ -139,17 +137,6 @@ const list = (path: string) => (count: number) =>
   api.call('GET', `${path}${path.includes('?') ? '&' : '?'}limit=${count}`, {
     key: api.project.server_key,
   });
-
-let tight: Awaited<ReturnType<typeof openApi>>;
-const resources = new Resources();
-beforeAll(async () => {
-  const config = { ...apart.deps.config, ...RATES };
-  tight = await openApi({ ...apart.deps, config, resources }, { isDraining: false }, true);
-});
-afterAll(async () => {
-  await tight.close();
-  await resources.close();
-});
 
 const make = automationsOf(post);
 
@@ -284,7 +271,7 @@ const trials: Record<string, (value: number) => Promise<void>> = {
   ...limitsOfAdmin({ api, database }),
   ...limitsOfPasswords({ database }),
   ...limitsOfTemplates({ post: postTemplate, bound }),
-  ...limitsOfUnits({ apart, portOf: () => tight.port, api, database }),
+  ...limitsOfUnits({ apart, rates: RATES, api, database }),
   ...limitsOfHeaders(
     () => api.url,
     () => api.project.server_key,

@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { newId } from '../../src/base/ids.ts';
+import { Resources } from '../../src/base/resources.ts';
+import type { Config } from '../../src/config.ts';
+import { openApi } from '../../src/http/api.ts';
 import { WINDOW_SECONDS } from '../../src/http/limits.ts';
 import { createProject } from '../../src/projects/projects.ts';
 import { addressSharesOf } from '../../src/quotas/address_shares.ts';
@@ -29,16 +32,37 @@ const BATCH = 50;
 const EVENT_BYTES = 265;
 
 type Given = {
-  /** An api with these rates, which counts for itself alone. */
+  /** Where an api with these rates is alone. */
   apart: TestDatabase;
-  portOf: () => number;
+  rates: Partial<Config>;
   api: TestApi;
   database: TestDatabase;
 };
 
-export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
+export const limitsOfUnits = ({ apart, rates, api, database }: Given) => {
+  let port: number;
+  /** Gives each trial an api of its own: addresses that share a counter by chance are then those of one trial. */
+  const tightly =
+    (trial: (value: number) => Promise<void>) =>
+    async (value: number): Promise<void> => {
+      const resources = new Resources();
+      const config = { ...apart.deps.config, ...rates };
+      const tight = await openApi(
+        { ...apart.deps, config, resources },
+        { isDraining: false },
+        true,
+      );
+      port = tight.port;
+      try {
+        await trial(value);
+      } finally {
+        await tight.close();
+        await resources.close();
+      }
+    };
+
   const send = async (key: string, address: string, events: object[]): Promise<Answer> => {
-    const response = await fetch(`http://127.0.0.1:${portOf()}/v1/events/batch`, {
+    const response = await fetch(`http://127.0.0.1:${port}/v1/events/batch`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${key}`,
@@ -53,34 +77,32 @@ export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
     Array.from({ length: count }, () => ({ event: 'made', external_id: 'ann', anonymous_id }));
 
   /** The window of a new key, asked from addresses in turn, ends after so many requests, whatever they hold. */
-  const rate =
-    (kind: 'server_key' | 'publishable_key', addressOf: (at: number) => string) =>
-    async (perSecond: number): Promise<void> => {
+  const rate = (kind: 'server_key' | 'publishable_key', addressOf: (at: number) => string) =>
+    tightly(async (perSecond) => {
       const { [kind]: key } = await createProject(apart.deps, 'rate');
       const statuses: number[] = [];
       for (let at = 0; at <= perSecond * WINDOW_SECONDS; at += 1)
         statuses.push((await send(key, addressOf(at), [])).status);
       expect(statuses.indexOf(429)).toBe(perSecond * WINDOW_SECONDS);
-    };
+    });
 
   /** All units of a window pass, in whole batches; one more does not. */
-  const units =
-    (
-      kind: 'server_key' | 'publishable_key',
-      addressOf: (batch: number) => string,
-      device?: string,
-    ) =>
-    async (perSecond: number): Promise<void> => {
+  const units = (
+    kind: 'server_key' | 'publishable_key',
+    addressOf: (batch: number) => string,
+    device?: string,
+  ) =>
+    tightly(async (perSecond) => {
       const { [kind]: key } = await createProject(apart.deps, 'units');
       let left = perSecond * WINDOW_SECONDS;
       for (let batch = 0; left > 0; batch += 1) {
         const count = Math.min(BATCH, left);
-        const { status } = await send(key, addressOf(batch), eventsOf(count, device));
-        expect(status).toBe(202);
+        const { status, body } = await send(key, addressOf(batch), eventsOf(count, device));
+        expect(status, JSON.stringify(body)).toBe(202);
         left -= count;
       }
       expectRefusal(await send(key, addressOf(99), eventsOf(1, device)), 'rate_limited');
-    };
+    });
 
   /** A key whose project has used all but so much of a quota of today. */
   const used = async (newProfiles: number, storedBytes: number): Promise<string> => {
@@ -117,12 +139,12 @@ export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
       (at) => `198.18.0.${at}`,
       'device',
     ),
-    'Requests for unsubscribe links from one address': async (perSecond: number): Promise<void> => {
+    'Requests for unsubscribe links from one address': tightly(async (perSecond) => {
       const { project_id: projectId } = await createProject(apart.deps, 'unsubscribes');
       const link = { projectId, addressKey: randomBytes(32), sendId: newId() };
       const token = makeUnsubscribeToken(apart.deps.keys, link);
       const ask = (at: number) =>
-        fetch(`http://127.0.0.1:${portOf()}/u/${token}`, {
+        fetch(`http://127.0.0.1:${port}/u/${token}`, {
           method: at % 2 === 0 ? 'GET' : 'POST',
           headers: { 'x-forwarded-for': '192.0.2.204' },
         });
@@ -130,13 +152,13 @@ export const limitsOfUnits = ({ apart, portOf, api, database }: Given) => {
       for (let at = 0; at <= perSecond * WINDOW_SECONDS; at += 1)
         statuses.push((await ask(at)).status);
       expect(statuses.indexOf(429)).toBe(perSecond * WINDOW_SECONDS);
-    },
-    'Unknown keys from one address': async (perSecond: number): Promise<void> => {
+    }),
+    'Unknown keys from one address': tightly(async (perSecond) => {
       const ask = () => send(makeUpKey('server'), '192.0.2.203', eventsOf(1));
       for (let at = 0; at < perSecond * WINDOW_SECONDS; at += 1)
         expectRefusal(await ask(), 'invalid_token');
       expectRefusal(await ask(), 'rate_limited');
-    },
+    }),
     'New profiles with a publishable key, unless the project changed it': async (
       value: number,
     ): Promise<void> => {

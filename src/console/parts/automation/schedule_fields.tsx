@@ -2,6 +2,7 @@ import { Alert, List, NumberInput, Select, Stack, Text, TextInput } from '@manti
 import { When } from '../when.tsx';
 import { useEditor, useErrors } from './editor_context.ts';
 import type { Trigger } from './exits.ts';
+import { localTimeInWords } from './words.ts';
 
 type Schedule = Extract<Trigger, { kind: 'schedule' }>;
 type Props = { trigger: Schedule; set: (next: Schedule) => void };
@@ -23,7 +24,7 @@ const Next = ({ isOfPeople }: { isOfPeople: boolean }) => {
       <List size="sm" spacing={2}>
         {occurrences.map(({ occurrence, at }) => (
           <List.Item key={occurrence}>
-            {occurrence.replace('T', ' ')}
+            {localTimeInWords(occurrence)}
             {!isOfPeople && (
               <>
                 {' '}

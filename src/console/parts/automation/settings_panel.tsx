@@ -1,10 +1,9 @@
 import { SegmentedControl, Select, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { SegmentChoice } from './choice.tsx';
-import { ServerOnlyField } from './server_only.tsx';
 import { useEditor, useErrors } from './editor_context.ts';
+import { EventMatchFields } from './event_match_fields.tsx';
 import type { Settings } from './exits.ts';
-import { DurationField, EventField } from './fields.tsx';
-import { WhereFields } from '../condition/where_fields.tsx';
+import { DurationField } from './fields.tsx';
 import { Cap, Late, QuietHours } from './settings_limits.tsx';
 import type { Part } from './settings_limits.tsx';
 
@@ -79,25 +78,13 @@ const Goal = ({ settings: { goal }, set }: Part) => {
         allowDeselect={false}
       />
       {goal !== null && 'event' in goal && (
-        <>
-          <EventField
-            projectId={projectId}
-            label="Event of the goal"
-            value={goal.event}
-            onChange={(event) => set({ goal: { ...goal, event } })}
-            error={errorOf('event') ?? errorOf('')}
-          />
-          <WhereFields
-            where={goal.where}
-            onChange={(where) => set({ goal: { ...goal, where } })}
-            errorAt={(pointer) => errorOf(pointer.slice(1))}
-            at=""
-          />
-          <ServerOnlyField
-            value={goal.source}
-            onChange={(source) => set({ goal: { ...goal, source } })}
-          />
-        </>
+        <EventMatchFields
+          projectId={projectId}
+          label="Event of the goal"
+          value={goal}
+          onChange={(match) => set({ goal: { ...goal, ...match } })}
+          errorOf={(field) => errorOf(field) ?? (field === 'event' ? errorOf('') : undefined)}
+        />
       )}
       {goal !== null && 'segment_id' in goal && (
         <SegmentChoice

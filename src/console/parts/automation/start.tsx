@@ -11,6 +11,7 @@ import { PersonPicker } from '../person_picker.tsx';
 import { Refused } from '../refused.tsx';
 import { When } from '../when.tsx';
 import { SegmentChoice } from './choice.tsx';
+import { localTimeInWords } from './words.ts';
 
 type Props = { projectId: string; kept: Automation };
 
@@ -82,7 +83,7 @@ const Starts = ({ projectId, kept }: Props) => {
   );
   return (data?.pages.flatMap(({ items }) => items) ?? []).map((one) => (
     <Group key={one.id} gap="xs">
-      {one.occurrence !== null && <Text size="sm">{one.occurrence.replace('T', ' ')}</Text>}
+      {one.occurrence !== null && <Text size="sm">{localTimeInWords(one.occurrence)}</Text>}
       <Text size="sm">
         {one.reason === null ? one.status : 'too late'}: {one.examined.toLocaleString()} looked at,{' '}
         {one.started.toLocaleString()} started, {one.kept_out.toLocaleString()} kept out
@@ -135,7 +136,7 @@ export const Occurrences = (props: Props) => (
       <Text size="sm" c="dimmed">
         {props.kept.occurrences.length === 0
           ? 'No time is to come.'
-          : `Next: ${props.kept.occurrences.map(({ occurrence }) => occurrence.replace('T', ' ')).join(', ')}`}
+          : `Next: ${props.kept.occurrences.map(({ occurrence }) => localTimeInWords(occurrence)).join(', ')}`}
       </Text>
       <Starts {...props} />
     </Stack>

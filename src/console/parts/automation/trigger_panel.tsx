@@ -1,11 +1,9 @@
 import { Select, Stack, Text } from '@mantine/core';
 import { SegmentChoice } from './choice.tsx';
 import { useEditor, useErrors } from './editor_context.ts';
+import { EventMatchFields } from './event_match_fields.tsx';
 import type { Trigger } from './exits.ts';
-import { EventField } from './fields.tsx';
-import { WhereFields } from '../condition/where_fields.tsx';
 import { ScheduleFields } from './schedule_fields.tsx';
-import { ServerOnlyField } from './server_only.tsx';
 
 const KINDS = [
   { value: 'event', label: 'An event happens' },
@@ -37,26 +35,12 @@ export const TriggerPanel = () => {
         error={errorOf('kind')}
       />
       {trigger.kind === 'event' && (
-        <>
-          <EventField
-            projectId={projectId}
-            label="Event"
-            value={trigger.event}
-            onChange={(event) => set({ ...trigger, event })}
-            error={errorOf('event')}
-          />
-          <WhereFields
-            where={trigger.where}
-            onChange={(where) => set({ ...trigger, where })}
-            errorAt={(pointer) => errorOf(pointer.slice(1))}
-            at=""
-          />
-          <ServerOnlyField
-            value={trigger.source}
-            onChange={(source) => set({ ...trigger, source })}
-            error={errorOf('source')}
-          />
-        </>
+        <EventMatchFields
+          projectId={projectId}
+          value={trigger}
+          onChange={(match) => set({ ...trigger, ...match })}
+          errorOf={errorOf}
+        />
       )}
       {'segment_id' in trigger && (
         <SegmentChoice

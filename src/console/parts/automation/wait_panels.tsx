@@ -1,9 +1,8 @@
 import { MultiSelect, SegmentedControl, Select, Stack, Switch, TextInput } from '@mantine/core';
-import { ServerOnlyField } from './server_only.tsx';
 import { useEditor, useErrors } from './editor_context.ts';
 import type { StepOf } from './exits.ts';
-import { DurationField, EventField } from './fields.tsx';
-import { WhereFields } from '../condition/where_fields.tsx';
+import { EventMatchFields } from './event_match_fields.tsx';
+import { DurationField } from './fields.tsx';
 
 const WEEKDAYS = [
   'monday',
@@ -165,23 +164,11 @@ export const EventPanel = ({ id, step }: { id: string; step: StepOf<'wait_for_ev
   const errorOf = useErrors(`/steps/${id}`);
   return (
     <Stack gap="sm">
-      <EventField
+      <EventMatchFields
         projectId={projectId}
-        label="Event"
-        value={step.event}
-        onChange={(event) => setStep(id, { ...step, event })}
-        error={errorOf('event')}
-      />
-      <WhereFields
-        where={step.where}
-        onChange={(where) => setStep(id, { ...step, where })}
-        errorAt={(pointer) => errorOf(pointer.slice(1))}
-        at=""
-      />
-      <ServerOnlyField
-        value={step.source}
-        onChange={(source) => setStep(id, { ...step, source })}
-        error={errorOf('source')}
+        value={step}
+        onChange={(match) => setStep(id, { ...step, ...match })}
+        errorOf={errorOf}
       />
       <DurationField
         label="At most for"

@@ -42,7 +42,7 @@ const valueInWords = (value: unknown): string => {
   return typeof value === 'string' ? `“${value}”` : String(value);
 };
 
-export const filtersInWords = (where: readonly Filter[]): string =>
+const filtersInWords = (where: readonly Filter[]): string =>
   where.map(({ property, test }) => `${property || '…'} ${testInWords(test)}`).join(' and ');
 
 type EventAsked = { event: string; where: readonly Filter[]; source?: 'server' | undefined };
@@ -50,13 +50,16 @@ type EventAsked = { event: string; where: readonly Filter[]; source?: 'server' |
 const eventInWords = ({ event, where, source }: EventAsked): string =>
   `${event || '…'}${source ? ' from a server' : ''}${where.length > 0 ? ` where ${filtersInWords(where)}` : ''}`;
 
+/** A local time, such as 2026-01-31T09:00, as people write it. */
+export const localTimeInWords = (local: string): string => local.replace('T', ' ');
+
 const scheduleInWords = (
   { start, rule, zone, segment_id: id }: Extract<Trigger, { kind: 'schedule' }>,
   names: Names,
 ): string => {
   const repeats = rule === undefined ? '' : `, then ${rule}`;
   const clock = zone === 'person' ? ' of each person' : '';
-  return `At ${start.replace('T', ' ') || '…'}${clock}${repeats}, for ${names(id) ?? 'a segment'}`;
+  return `At ${localTimeInWords(start) || '…'}${clock}${repeats}, for ${names(id) ?? 'a segment'}`;
 };
 
 export const triggerInWords = (trigger: Trigger, names: Names): string => {
@@ -94,20 +97,24 @@ const countInWords = (condition: Extract<Condition, { kind: 'event' }>): string 
   return `${eventInWords(condition)} ${times}${days === undefined ? '' : ` in ${days} days`}`;
 };
 
+/** A condition inside another: a group of several stands in parentheses. */
+const partInWords = (part: Condition, names: Names): string => {
+  const words = conditionInWords(part, names);
+  return 'of' in part && Array.isArray(part.of) && part.of.length > 1 ? `(${words})` : words;
+};
+
 const severalInWords = (of: readonly Condition[], word: string, names: Names): string =>
-  of.length === 1 && of[0]
-    ? conditionInWords(of[0], names)
-    : `(${of.map((one) => conditionInWords(one, names)).join(` ${word} `)})`;
+  of.map((part) => partInWords(part, names)).join(` ${word} `);
 
 /** A condition in a line. */
-export const conditionInWords = (condition: Condition, names: Names): string => {
+const conditionInWords = (condition: Condition, names: Names): string => {
   switch (condition.kind) {
     case 'all':
       return severalInWords(condition.of, 'and', names);
     case 'any':
       return severalInWords(condition.of, 'or', names);
     case 'not':
-      return `not ${conditionInWords(condition.of, names)}`;
+      return `not ${partInWords(condition.of, names)}`;
     case 'trait':
       return `${condition.trait || '…'} ${testInWords(condition.test)}`;
     case 'event':
@@ -134,8 +141,7 @@ export const conditionInWords = (condition: Condition, names: Names): string => 
 const branchesInWords = ([first, ...others]: readonly { when: Condition }[], names: Names) => {
   if (first === undefined || others.length > 0)
     return `${others.length + 2} ways, the first that matches`;
-  // No group holds this one, so it needs no parentheses.
-  return conditionInWords(first.when, names).replace(/^\((.*)\)$/, '$1');
+  return conditionInWords(first.when, names);
 };
 
 const DAYS: Record<string, string> = {

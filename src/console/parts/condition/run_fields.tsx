@@ -1,6 +1,5 @@
 import { Group, Select, Stack } from '@mantine/core';
-import { EventField } from '../automation/fields.tsx';
-import { ServerOnlyField } from '../automation/server_only.tsx';
+import { EventMatchFields } from '../automation/event_match_fields.tsx';
 import { SEND_FACTS } from '../automation/words.ts';
 import type { Leaf } from './event_fields.tsx';
 import type { Condition, Of } from './shapes.ts';
@@ -21,23 +20,11 @@ export const EventSinceFields = (props: Leaf<Of<'event_since'>>) => {
   const { condition, onChange, at, errorAt, projectId } = props;
   return (
     <Stack gap="xs">
-      <EventField
+      <EventMatchFields
         projectId={projectId}
-        label="Event"
-        value={condition.event}
-        onChange={(event) => onChange({ ...condition, event })}
-        error={errorAt(`${at}/event`)}
-      />
-      <WhereFields
-        where={condition.where}
-        onChange={(where) => onChange({ ...condition, where })}
-        errorAt={errorAt}
-        at={at}
-      />
-      <ServerOnlyField
-        value={condition.source}
-        onChange={(source) => onChange({ ...condition, source })}
-        error={errorAt(`${at}/source`)}
+        value={condition}
+        onChange={(match) => onChange({ ...condition, ...match })}
+        errorOf={(field) => errorAt(`${at}/${field}`)}
       />
     </Stack>
   );
