@@ -145,6 +145,10 @@ test-imap: $(INSTALLED) ## Bounce mailboxes on a real IMAP server: Dovecot, inst
 test-replies: $(INSTALLED) ## How many labelled replies of relays are classified right: folder=<path>
 	@exec node test/replies.ts "$(folder)"
 
+.PHONY: answers-model
+answers-model: $(INSTALLED) ## Train the model of the answers that no rule knows: [table=yes] judges each set by the others
+	@exec node test/answers_model.ts "table=$(table)"
+
 .PHONY: test-spf
 test-spf: $(INSTALLED) ## The openspf test suite for RFC 7208, fetched with pip: [keep=yes]
 	@exec node test/spf.ts "keep=$(keep)"

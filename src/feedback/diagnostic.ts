@@ -1,5 +1,5 @@
 import { GONE_ENHANCED, NEVER_ACCEPTS, readCodes } from '../base/reply_codes.ts';
-import { classifySmtpReply, repliesOtherCause } from '../providers/providers.ts';
+import { classifyRepeatedReply, repliesOtherCause } from '../providers/providers.ts';
 import type { Classification } from '../providers/providers.ts';
 import type { BounceType } from './notice.ts';
 
@@ -109,7 +109,7 @@ export const classifyDiagnostic = (text: string | null, parties: Parties = {}): 
   const reply = withoutNumbers(text ?? '');
   if (ACCEPTED.test(reply)) return 'unsaid';
   const diagnose = (said: string): Diagnosis =>
-    diagnosisOf(classifySmtpReply({ reply: said, phase: 'any', ...parties }), said);
+    diagnosisOf(classifyRepeatedReply({ reply: said, phase: 'any', ...parties }), said);
   const diagnosis = diagnose(reply);
   const others = reply.replaceAll(UNAVAILABLE, ' ');
   if (others === reply) return diagnosis;

@@ -36,7 +36,7 @@ export {
 } from './pace_notes.ts';
 export type { Used } from './pace_notes.ts';
 export {
-  classifySmtpReply,
+  classifyRepeatedReply,
   normalizeReply,
   repliesOtherCause,
   sanitizeReply,

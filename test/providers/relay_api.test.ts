@@ -194,12 +194,14 @@ describe('classify', () => {
     ],
     [
       'with a field',
-      { data: { error_code: 'x', field_validation_errors: { fieldname: 'sender', message: 'a' } } },
+      {
+        data: { error_code: 'x', field_validation_errors: { fieldname: 'subject', message: 'a' } },
+      },
       rejected('message_refused'),
     ],
     [
       'with several fields',
-      { data: { error_code: 'x', field_validation_errors: [{ fieldname: 'sender' }] } },
+      { data: { error_code: 'x', field_validation_errors: [{ fieldname: 'subject' }] } },
       rejected('message_refused'),
     ],
   ])('reads an error %s, with 400 and inside a 200', (_where, json, outcome) => {

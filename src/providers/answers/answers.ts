@@ -3,12 +3,16 @@
  * compared, and what of them may be shown. Pure functions without I/O.
  */
 export { classifyHttpAnswer } from './http/classify_http.ts';
-export type { HttpAnswer } from './http/classify_http.ts';
+export type { HttpAnswer } from './http/read_answer.ts';
 export { normalizeReply } from './shown/normalize_reply.ts';
 export { sanitizeReply } from './shown/sanitize_reply.ts';
 export type { ReplyToShow, ShownReply } from './shown/sanitize_reply.ts';
-export { classifySmtpReply, repliesOtherCause } from './smtp/classify_smtp.ts';
-export type { SmtpAnswer } from './smtp/classify_smtp.ts';
+export {
+  classifyRepeatedReply,
+  classifySmtpReply,
+  repliesOtherCause,
+} from './smtp/classify_smtp.ts';
+export type { SmtpAnswer } from './smtp/read_reply.ts';
 export type {
   AnswerMeaning,
   AnswerRetry,

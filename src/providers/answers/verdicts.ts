@@ -106,10 +106,21 @@ export const VERDICTS = {
 
 export type VerdictName = keyof typeof VERDICTS;
 
+/** Whether an answer concerns the side that sends: the account, its sender, the connection or the relay. */
+export const concernsSide = (name: VerdictName): boolean => {
+  const [scope] = VERDICTS[name];
+  return scope !== 'recipient' && scope !== 'message';
+};
+
 /** Whether nothing helps a send that is answered so: it ends, and the next is sent. */
 export const endsSend = (name: VerdictName): boolean => {
-  const [scope, , retry] = VERDICTS[name];
-  return (scope === 'recipient' || scope === 'message') && retry !== 'later';
+  return !concernsSide(name) && VERDICTS[name][2] !== 'later';
+};
+
+/** Whether a person who is answered so receives no more email. */
+export const suppresses = (name: VerdictName): boolean => {
+  const meaning: AnswerMeaning = VERDICTS[name][1];
+  return meaning === 'recipient_unknown' || meaning === 'recipient_disabled';
 };
 
 export const toClassification = (name: VerdictName): Classification => {

@@ -2,9 +2,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { classifyHttpAnswer, classifySmtpReply } from '../../../src/providers/answers/answers.ts';
-import type { Classification, SmtpPhase } from '../../../src/providers/answers/answers.ts';
+import type {
+  Classification,
+  HttpAnswer,
+  SmtpAnswer,
+  SmtpPhase,
+} from '../../../src/providers/answers/answers.ts';
 
-type Labels = Pick<Classification, 'scope' | 'meaning' | 'retry'>;
+export type Labels = Pick<Classification, 'scope' | 'meaning' | 'retry'>;
 type Addresses = { from?: string; to?: string };
 
 /** One entry of a `smtp_replies*.json`. */
@@ -40,10 +45,10 @@ const addressesOf = ({ from, to }: Addresses): Addresses => ({
   ...(to === undefined ? {} : { to }),
 });
 
-const endsSend = ({ scope, retry }: Labels): boolean =>
+export const endsSend = ({ scope, retry }: Labels): boolean =>
   (scope === 'recipient' || scope === 'message') && retry !== 'later';
 
-const suppresses = ({ meaning, retry }: Labels): boolean =>
+export const suppresses = ({ meaning, retry }: Labels): boolean =>
   (meaning === 'recipient_unknown' || meaning === 'recipient_disabled') && retry !== 'later';
 
 const judge = (id: string, text: string, expected: Labels, found: Labels): Judged => ({
@@ -59,23 +64,33 @@ const judge = (id: string, text: string, expected: Labels, found: Labels): Judge
   wouldSuppress: suppresses(found) && expected.scope !== 'recipient',
 });
 
-export const judgeReply = (entry: LabelledReply): Judged => {
+export const toReply = (entry: LabelledReply): SmtpAnswer => ({
+  reply: entry.reply,
+  phase: entry.phase === 'starttls' ? 'ehlo' : entry.phase,
+  ...addressesOf(entry),
+});
+
+export const judgeReply = (entry: LabelledReply, classify = classifySmtpReply): Judged => {
   const { id, sender, reply } = entry;
-  const phase = entry.phase === 'starttls' ? 'ehlo' : entry.phase;
-  const found = classifySmtpReply({ reply, phase, ...addressesOf(entry) });
+  const found = classify(toReply(entry));
   return judge(id, `${sender}, ${entry.phase}: ${reply}`, entry, found);
 };
 
-export const judgeAnswer = (entry: LabelledAnswer): Judged => {
-  const { id, provider, http_status: status, body, headers, exception } = entry;
-  const found = classifyHttpAnswer({
+export const toAnswer = (entry: LabelledAnswer): HttpAnswer => {
+  const { provider, http_status: status, body, headers, exception } = entry;
+  return {
     provider,
     status,
     body,
     ...(headers === undefined ? {} : { headers }),
     ...(exception === undefined ? {} : { exception }),
     ...addressesOf(entry),
-  });
+  };
+};
+
+export const judgeAnswer = (entry: LabelledAnswer, classify = classifyHttpAnswer): Judged => {
+  const { id, provider, http_status: status, body, exception } = entry;
+  const found = classify(toAnswer(entry));
   return judge(id, `${provider}, ${status} ${exception ?? ''}: ${body}`, entry, found);
 };
 
@@ -86,9 +101,17 @@ const read = (folder: string, kind: string): unknown[] =>
     .toSorted()
     .flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as unknown[]);
 
+/** The labelled replies of a folder. */
+export const readReplies = (folder: string, kind = 'smtp_replies'): LabelledReply[] =>
+  read(folder, kind) as LabelledReply[];
+
+/** The labelled answers of a folder. */
+export const readAnswers = (folder: string, kind = 'http_answers'): LabelledAnswer[] =>
+  read(folder, kind) as LabelledAnswer[];
+
 export const judgeFolder = (folder: string): { replies: Judged[]; answers: Judged[] } => ({
-  replies: (read(folder, 'smtp_replies') as LabelledReply[]).map(judgeReply),
-  answers: (read(folder, 'http_answers') as LabelledAnswer[]).map(judgeAnswer),
+  replies: readReplies(folder).map((reply) => judgeReply(reply)),
+  answers: readAnswers(folder).map((answer) => judgeAnswer(answer)),
 });
 
 export const shareRight = (judged: readonly Judged[]): number =>

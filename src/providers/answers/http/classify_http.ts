@@ -1,42 +1,23 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { readRetryAfter } from '../../../base/retry_after.ts';
 import { endsSend, toClassification } from '../verdicts.ts';
 import type { Classification, VerdictName } from '../verdicts.ts';
+import { loadModel } from '../model/model.ts';
+import type { Model } from '../model/model.ts';
+import { weighModel } from '../model/second_opinion.ts';
+import type { Finding } from '../model/second_opinion.ts';
+import { tokensOfAnswer } from '../model/tokens.ts';
 import { ACCOUNT_RULES } from '../rules/account_rules.ts';
 import { LEADING_RULES } from '../rules/leading_rules.ts';
 import { matchRules } from '../rules/rule.ts';
-import type { Reading } from '../rules/rule.ts';
+import type { Reading, Rule } from '../rules/rule.ts';
 import { SENDER_RULES } from '../rules/sender_rules.ts';
 import { namesOwnCause } from '../smtp/other_cause.ts';
-import { readWords } from '../text/words.ts';
 import { meaningOfApiCode, meaningOfCommonCode } from './api_codes.ts';
 import { meaningOfCodeWords } from './code_words.ts';
 import { API_RULES, FIELD_RULES } from './api_rules.ts';
 import { FIRST_RULES } from './first_rules.ts';
-import { readBody } from './read_body.ts';
-import type { BodyReading } from './read_body.ts';
-
-export type HttpAnswer = {
-  /** The vendor's name or slug, as `Postmark`. */
-  provider: string;
-  status: number;
-  headers?: IncomingHttpHeaders;
-  body: string;
-  /** The error's name where a client library found one, as `TooManyRequestsException`. */
-  exception?: string;
-  from?: string;
-  to?: string;
-};
-
-const toReading = ({ from, to, status }: HttpAnswer, { text }: BodyReading): Reading => ({
-  code: null,
-  enhanced: null,
-  lines: [text],
-  ...readWords(text, { from, to }),
-  phase: 'any',
-  class: status >= 500 ? 4 : 5,
-  knowsFrom: from !== undefined && from !== '',
-});
+import { readAnswer } from './read_answer.ts';
+import type { AnswerReading, HttpAnswer } from './read_answer.ts';
 
 /** What a status means where the body says nothing. */
 const meaningOfStatus = (status: number, provider: string): VerdictName => {
@@ -51,52 +32,82 @@ const meaningOfStatus = (status: number, provider: string): VerdictName => {
   return 'temporary_local';
 };
 
-/** Neither a field nor a status ends a send against words that speak of the account. */
-const doubt = ({ words }: Reading, means: VerdictName): VerdictName =>
-  endsSend(means) && namesOwnCause(words) ? 'unsure' : means;
+const isRate = (status: number): boolean => status === 429 || status === 420;
 
-const explain = (answer: HttpAnswer): VerdictName => {
-  const provider = answer.provider.toLowerCase();
-  const body = readBody(answer.body);
-  const codes = [...(answer.exception ? [answer.exception.toLowerCase()] : []), ...body.codes];
-  const reading = toReading(answer, body);
-  const byWords = (rules: Parameters<typeof matchRules>[0]) =>
-    matchRules(rules, reading, reading.words);
-  const isServerError = answer.status >= 500;
-  return (
-    byWords(FIRST_RULES) ??
-    (answer.status === 413 ? 'message_too_large' : null) ??
-    meaningOfApiCode(provider, codes) ??
-    meaningOfCodeWords(codes) ??
-    byWords(LEADING_RULES) ??
-    byWords(API_RULES) ??
-    (answer.status === 429 || answer.status === 420 ? 'account_limit' : null) ??
-    byWords(SENDER_RULES) ??
-    byWords(ACCOUNT_RULES) ??
-    meaningOfCommonCode(codes) ??
-    doubt(
-      reading,
-      (isServerError || [401, 402, 403, 404, 405].includes(answer.status)
-        ? null
-        : byWords(FIELD_RULES)) ?? meaningOfStatus(answer.status, provider),
-    )
-  );
+/** Neither a field nor a status ends a send against words that speak of the account. */
+const doubt = ({ words }: Reading, finding: Finding): Finding =>
+  endsSend(finding.means) && namesOwnCause(words) ? { means: 'unsure', by: 'doubt' } : finding;
+
+const byWords = (rules: readonly Rule[], reading: AnswerReading): VerdictName | null =>
+  matchRules(rules, reading, reading.words);
+
+const bySure = (read: AnswerReading): VerdictName | null =>
+  byWords(FIRST_RULES, read) ??
+  (read.status === 413 ? 'message_too_large' : null) ??
+  meaningOfApiCode(read.provider, read.codes);
+
+const byFew = (read: AnswerReading): VerdictName | null =>
+  meaningOfCodeWords(read.codes) ?? byWords(LEADING_RULES, read) ?? byWords(API_RULES, read);
+
+const byMany = (read: AnswerReading): VerdictName | null =>
+  (isRate(read.status) ? 'account_limit' : null) ??
+  byWords(SENDER_RULES, read) ??
+  byWords(ACCOUNT_RULES, read) ??
+  meaningOfCommonCode(read.codes);
+
+const byFields = (read: AnswerReading): VerdictName | null => {
+  const { status } = read;
+  const isOfFields = status < 500 && ![401, 402, 403, 404, 405].includes(status);
+  return isOfFields ? byWords(FIELD_RULES, read) : null;
+};
+
+/** The evidence, the strongest first. */
+const weigh = (read: AnswerReading): Finding => {
+  const sure = bySure(read);
+  if (sure !== null) return { means: sure, by: 'host' };
+  const few = byFew(read);
+  if (few !== null) return { means: few, by: 'rule' };
+  const many = byMany(read);
+  if (many !== null) return { means: many, by: 'broad_rule' };
+  const field = byFields(read);
+  if (field !== null) return doubt(read, { means: field, by: 'phrase' });
+  return doubt(read, { means: meaningOfStatus(read.status, read.provider), by: 'code' });
 };
 
 /** A status about the key or the rate: whatever is named beside it, it ends no send. */
 const guard = (status: number, means: VerdictName): VerdictName => {
   if (!endsSend(means)) return means;
   if (status === 401) return 'auth_failed';
-  return status === 429 || status === 420 ? 'account_limit' : means;
+  return isRate(status) ? 'account_limit' : means;
+};
+
+/** Statuses that say whose fault it is: no words beside them end a send. */
+const OF_SIDE = [401, 402, 403, 404, 405, 410, 420, 429];
+
+/** Classifies an answer by the rules and a model, or by the rules alone. */
+export const classifyAnswerWith = (model: Model | null, answer: HttpAnswer): Classification => {
+  const read = readAnswer(answer);
+  const { status } = answer;
+  const { means, by } = weigh(read);
+  const rules = { means: guard(status, means), by };
+  const evidence = {
+    tokens: tokensOfAnswer(read),
+    words: read.words,
+    mayEnd: status < 500 && !OF_SIDE.includes(status),
+  };
+  const verdict =
+    model === null
+      ? rules.means
+      : weighModel(model, evidence, rules, (named) => guard(status, named));
+  const classification = toClassification(verdict);
+  const isLater = classification.retry === 'later';
+  const seconds = isLater ? readRetryAfter(answer.headers?.['retry-after']) : null;
+  return seconds === null ? classification : { ...classification, retryAfterSeconds: seconds };
 };
 
 /**
  * Classifies the answer of a provider's HTTPS API by what it concerns, what it means and whether
  * time helps.
  */
-export const classifyHttpAnswer = (answer: HttpAnswer): Classification => {
-  const classification = toClassification(guard(answer.status, explain(answer)));
-  const isLater = classification.retry === 'later';
-  const seconds = isLater ? readRetryAfter(answer.headers?.['retry-after']) : null;
-  return seconds === null ? classification : { ...classification, retryAfterSeconds: seconds };
-};
+export const classifyHttpAnswer = (answer: HttpAnswer): Classification =>
+  classifyAnswerWith(loadModel(), answer);

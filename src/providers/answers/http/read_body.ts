@@ -14,7 +14,7 @@ const oneOf = (...names: string[]): RegExp => new RegExp(`^(?:${names.join('|')}
 
 const MESSAGE_KEY = oneOf(
   'message|msg|error|errors|detail|details|description|reason|title|explanation|response|failures',
-  'error_?message|error_?info|error_description|status_?text',
+  'error_?message|error_?info|error_description|help_?message|status_?text',
 );
 const CODE_KEY = oneOf(
   'code|name|type|error|status|__type|errorid',
@@ -22,6 +22,7 @@ const CODE_KEY = oneOf(
 );
 const FIELD_KEY = oneOf(
   'field|fieldname|param|parameter|property|errorrelatedto|path|loc|source|target|pointer',
+  'argument|argument_?name|attribute',
 );
 
 /** What was sent back or taken is not what was refused. */
@@ -82,6 +83,21 @@ const visitObject = (
     found.texts[before] = `${field}: ${found.texts[before]}`;
 };
 
+/** Returns the texts of a body whose names say nothing, such as `{"erreur": "…"}`. */
+const stringsOf = (json: unknown): string[] => {
+  const texts: string[] = [];
+  let left = VALUES_MAX;
+  const look = (value: unknown, key: string, depth: number): void => {
+    if (depth > DEPTH_MAX || left-- <= 0 || ECHO_KEY.test(key)) return;
+    if (typeof value === 'string') texts.push(value);
+    else if (Array.isArray(value)) for (const each of value) look(each, key, depth + 1);
+    else if (isObject(value))
+      for (const [name, each] of Object.entries(value)) look(each, name, depth + 1);
+  };
+  look(json, '', 0);
+  return texts;
+};
+
 const XML_CODE = /<code>([^<]{1,120})<\/code>/gi;
 const XML_MESSAGE = /<message>([^<]{1,2000})<\/message>/gi;
 
@@ -114,7 +130,8 @@ export const readBody = (body: string): BodyReading => {
   if (json !== undefined) {
     const found: Found = { texts: [], codes: [], left: VALUES_MAX };
     visit(found, json, '', 0);
-    return { codes: found.codes, text: spell(found.texts.join('. ').slice(0, CHARS_MAX)) };
+    const texts = found.texts.length > 0 ? found.texts : stringsOf(json);
+    return { codes: found.codes, text: spell(texts.join('. ').slice(0, CHARS_MAX)) };
   }
   const head = bounded.slice(0, CHARS_MAX);
   return head.startsWith('<') ? readXml(head) : { codes: [], text: head };

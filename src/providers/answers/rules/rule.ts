@@ -48,15 +48,22 @@ const meaningOf = (rule: Rule, text: string, reading: Reading): VerdictName | nu
   return rule.means[subjectAt(text, { from, to: from + (match?.[0].length ?? 0) })] ?? null;
 };
 
+/** The first rule that fits, and its meaning, or null. */
+export const findRule = (
+  rules: readonly Rule[],
+  reading: Reading,
+  text: string,
+): { rule: Rule; means: VerdictName } | null => {
+  for (const rule of rules) {
+    const means = meaningOf(rule, text, reading);
+    if (means !== null) return { rule, means };
+  }
+  return null;
+};
+
 /** The meaning by the first rule that fits, or null. */
 export const matchRules = (
   rules: readonly Rule[],
   reading: Reading,
   text: string,
-): VerdictName | null => {
-  for (const rule of rules) {
-    const meaning = meaningOf(rule, text, reading);
-    if (meaning !== null) return meaning;
-  }
-  return null;
-};
+): VerdictName | null => findRule(rules, reading, text)?.means ?? null;

@@ -1,3 +1,4 @@
+import { NEVER_ACCEPTS } from '../../../base/reply_codes.ts';
 import { HOST_RULES } from '../hosts/hosts.ts';
 import { WHOLE_REPLIES } from '../hosts/whole_replies.ts';
 import { LANGUAGE_RULES, PASSING_RULES } from '../languages/language_rules.ts';
@@ -5,39 +6,20 @@ import { meaningOfBasic } from '../rules/basic_codes.ts';
 import { meaningOfEnhanced } from '../rules/enhanced_codes.ts';
 import { GENERIC_RULES, WEAK_RULES } from '../rules/generic_rules.ts';
 import { LEADING_RULES } from '../rules/leading_rules.ts';
-import { matchRules } from '../rules/rule.ts';
+import { loadModel } from '../model/model.ts';
+import type { Model } from '../model/model.ts';
+import { weighModel } from '../model/second_opinion.ts';
+import type { Evidence, Finding } from '../model/second_opinion.ts';
+import { tokensOfReply } from '../model/tokens.ts';
+import { findRule, matchRules } from '../rules/rule.ts';
 import type { Reading } from '../rules/rule.ts';
-import { LATER_WORD_RULES, WORD_RULES } from '../rules/word_rules.ts';
-import { parseReply } from '../text/parse_reply.ts';
-import { readWords } from '../text/words.ts';
+import { isBroad, LATER_WORD_RULES, WORD_RULES } from '../rules/word_rules.ts';
 import { endsSend, toClassification, VERDICTS } from '../verdicts.ts';
 import type { AnswerMeaning, Classification, SmtpPhase, VerdictName } from '../verdicts.ts';
 import { namesOtherCause, namesOwnCause } from './other_cause.ts';
+import { readReply } from './read_reply.ts';
+import type { SmtpAnswer } from './read_reply.ts';
 import { readRetryAfter } from './retry_after.ts';
-
-export type SmtpAnswer = {
-  /** The whole reply, all its lines, with or without codes. */
-  reply: string;
-  phase: SmtpPhase;
-  from?: string;
-  to?: string;
-};
-
-const classOf = (code: number | null, enhanced: string | null): 0 | 4 | 5 => {
-  const digit = code === null ? Number(enhanced?.[0] ?? 0) : Math.floor(code / 100);
-  return digit === 4 || digit === 5 ? digit : 0;
-};
-
-const readReply = ({ reply, phase, from, to }: SmtpAnswer): Reading => {
-  const parsed = parseReply(reply);
-  return {
-    ...parsed,
-    ...readWords(parsed.lines.join(' '), { from, to }),
-    phase,
-    class: classOf(parsed.code, parsed.enhanced),
-    knowsFrom: from !== undefined && from !== '',
-  };
-};
 
 /** What servers write before the part that matters. */
 const PREFIX = new RegExp(
@@ -65,28 +47,42 @@ const SENTENCE_CHARS_MAX = 600;
  * The evidence, the strongest first: a host's own codes, words, phrases that say little, codes
  * alone.
  */
-const weigh = (reading: Reading): VerdictName =>
-  matchRules(WHOLE_REPLIES, reading, reading.words) ??
-  matchRules(HOST_RULES, reading, reading.signs) ??
-  soften(reading, guard(reading, byWords(reading) ?? doubt(reading, byCodes(reading))));
-
-const byWords = (reading: Reading): VerdictName | null => {
-  const leading = reading.words.replace(HABIT, '');
-  const core = coreOf(reading.words);
-  return (
-    matchRules(LANGUAGE_RULES, reading, reading.words.slice(0, SENTENCE_CHARS_MAX)) ??
-    matchRules(LEADING_RULES, reading, leading) ??
-    // The same text fits none of them again.
-    matchRules(core === leading ? LATER_WORD_RULES : WORD_RULES, reading, core)
-  );
+const weigh = (reading: Reading): Finding => {
+  const host =
+    matchRules(WHOLE_REPLIES, reading, reading.words) ??
+    matchRules(HOST_RULES, reading, reading.signs);
+  if (host !== null) return { means: host, by: 'host' };
+  const { means, by } = byWords(reading) ?? byCodes(reading);
+  const isOfWords = by === 'rule' || by === 'broad_rule';
+  const guarded = guard(reading, isOfWords ? means : doubt(reading, means));
+  return { means: soften(reading, guarded), by: guarded === means ? by : 'doubt' };
 };
 
-const byCodes = (reading: Reading): VerdictName =>
-  matchRules(GENERIC_RULES, reading, reading.words) ??
-  matchRules(PASSING_RULES, reading, reading.words) ??
-  meaningOfEnhanced(reading.enhanced) ??
-  matchRules(WEAK_RULES, reading, reading.words) ??
-  meaningOfBasic(reading.code, reading.phase);
+const byWords = (reading: Reading): Finding | null => {
+  const leading = reading.words.replace(HABIT, '');
+  const core = coreOf(reading.words);
+  const first =
+    matchRules(LANGUAGE_RULES, reading, reading.words.slice(0, SENTENCE_CHARS_MAX)) ??
+    matchRules(LEADING_RULES, reading, leading);
+  if (first !== null) return { means: first, by: 'rule' };
+  // The same text fits none of them again.
+  const found = findRule(core === leading ? LATER_WORD_RULES : WORD_RULES, reading, core);
+  return found && { means: found.means, by: isBroad(found.rule) ? 'broad_rule' : 'rule' };
+};
+
+const byCodes = (reading: Reading): Finding => {
+  const generic = matchRules(GENERIC_RULES, reading, reading.words);
+  if (generic !== null) return { means: generic, by: 'phrase' };
+  const means =
+    matchRules(PASSING_RULES, reading, reading.words) ??
+    meaningOfEnhanced(reading.enhanced) ??
+    matchRules(WEAK_RULES, reading, reading.words) ??
+    meaningOfBasic(reading.code, reading.phase);
+  if (endsSend(means) && NEVER_ACCEPTS.includes(reading.code ?? 0)) return { means, by: 'rule' };
+  // A code of a recipient or a message is as sure as a phrase, and words of habit say no more.
+  const isSure = endsSend(means) || !/\p{L}/u.test(coreOf(reading.words));
+  return { means, by: isSure ? 'phrase' : 'code' };
+};
 
 /** No phrase ends a send against words that speak of the account that sends. */
 const guard = ({ words }: Reading, means: VerdictName): VerdictName =>
@@ -144,17 +140,46 @@ const settle = (means: VerdictName, { phase, class: replyClass }: Reading): Verd
   return meaningIs(means, 'content_refused') ? 'sender_reputation' : means;
 };
 
+/** Commands whose refusal may end a send: those that name the recipient and bring the message. */
+const ENDING: readonly SmtpPhase[] = ['rcpt', 'data', 'body'];
+
+/** What the model sees of a reply. Codes below 550 speak of the command, not of what it names. */
+const evidenceOf = (reading: Reading): Evidence => ({
+  tokens: tokensOfReply(reading),
+  words: reading.words,
+  mayEnd: reading.class === 5 && (reading.code ?? 0) >= 550 && ENDING.includes(reading.phase),
+});
+
+/** Classifies a reply by the rules and a model, or by the rules alone. */
+export const classifyReplyWith = (model: Model | null, answer: SmtpAnswer): Classification => {
+  const reading = readReply(answer);
+  const { means, by } = weigh(reading);
+  const rules = { means: settle(means, reading), by };
+  const verdict =
+    model === null
+      ? rules.means
+      : weighModel(model, evidenceOf(reading), rules, (named) =>
+          settle(soften(reading, named), reading),
+        );
+  const classification = toClassification(verdict);
+  const seconds = classification.retry === 'later' ? readRetryAfter(reading.words) : null;
+  return seconds === null ? classification : { ...classification, retryAfterSeconds: seconds };
+};
+
 /**
  * Classifies a reply of an SMTP server by what it concerns, what it means and whether time helps.
  * A 5xx that gives no reason is the relay's and is retried: it never ends a send. Pure; never
  * throws.
  */
-export const classifySmtpReply = (answer: SmtpAnswer): Classification => {
-  const reading = readReply(answer);
-  const classification = toClassification(settle(weigh(reading), reading));
-  const seconds = classification.retry === 'later' ? readRetryAfter(reading.words) : null;
-  return seconds === null ? classification : { ...classification, retryAfterSeconds: seconds };
-};
+export const classifySmtpReply = (answer: SmtpAnswer): Classification =>
+  classifyReplyWith(loadModel(), answer);
+
+/**
+ * Classifies what a bounce repeats of a reply by the rules alone. The model has learned from whole
+ * replies to a hand-off.
+ */
+export const classifyRepeatedReply = (answer: SmtpAnswer): Classification =>
+  classifyReplyWith(null, answer);
 
 /**
  * Whether the words of a reply name a cause on the sender's side, or a full mailbox: then its codes
