@@ -46,6 +46,8 @@ const Send = z.strictObject({
   delivered_at: z.date().nullable(),
   bounced_at: z.date().nullable(),
   complained_at: z.date().nullable(),
+  opened_at: z.date().nullable(),
+  clicked_at: z.date().nullable(),
   provider_message_id: z.string().nullable(),
   /** Null is never. */
   due_at: z.date().nullable(),
@@ -168,7 +170,7 @@ export const listSends = (scope: Scope, filter: SendFilter) => {
     select send_id, automation_id, run_id, step_id, profile_id, provider_id, template_id, recipient,
       subject,
       ${shownStatus} as shown_status, status_reason, attempt_count, queued_at, accepted_at, delivered_at, bounced_at,
-      complained_at, provider_message_id, case when isfinite(due_at) then due_at end as due_at,
+      complained_at, opened_at, clicked_at, provider_message_id, case when isfinite(due_at) then due_at end as due_at,
       (status = 'unknown' and ${isResent}) as is_resent, is_test, content_removed_at,
       ${newestAnswer}
     from ${from}

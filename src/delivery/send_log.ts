@@ -13,6 +13,8 @@ export { SHOWN_STATUSES };
 
 const Timestamp = z.iso.datetime();
 
+const FEEDBACK_KINDS = ['delivered', 'bounced', 'complained', 'opened', 'clicked'] as const;
+
 /** A send as the API shows it. */
 export const Send = z
   .strictObject({
@@ -57,7 +59,12 @@ export const Send = z
         'What the provider answered to the newest hand-off: the SMTP code or HTTP status, the enhanced code ' +
         '(RFC 3463), the text without secrets and other addresses, and the id in the queue of the relay.',
     }),
-    feedback: z.array(z.strictObject({ kind: z.string(), occurred_at: Timestamp })),
+    feedback: z
+      .array(z.strictObject({ kind: z.enum(FEEDBACK_KINDS), occurred_at: Timestamp }))
+      .meta({
+        description:
+          'What the provider reported: the first open and click, and of a bounce the one that stands.',
+      }),
     is_test: z.boolean().meta({
       description:
         'Whether somebody only tried the automation: its subject says so, and it counts for no cap and no timeline.',
@@ -111,12 +118,19 @@ export const SendNow = z
 
 const toText = (at: Date | null): string | null => at?.toISOString() ?? null;
 
-const feedbackOf = ({ delivered_at, bounced_at, complained_at }: SendRow) =>
-  Object.entries({
-    delivered: delivered_at,
-    bounced: bounced_at,
-    complained: complained_at,
-  }).flatMap(([kind, at]) => (at === null ? [] : [{ kind, occurred_at: at.toISOString() }]));
+const feedbackOf = (row: SendRow) => {
+  const times: Record<(typeof FEEDBACK_KINDS)[number], Date | null> = {
+    delivered: row.delivered_at,
+    bounced: row.bounced_at,
+    complained: row.complained_at,
+    opened: row.opened_at,
+    clicked: row.clicked_at,
+  };
+  return FEEDBACK_KINDS.flatMap((kind) => {
+    const at = times[kind];
+    return at === null ? [] : [{ kind, occurred_at: at.toISOString() }];
+  });
+};
 
 /** What nobody knew is no warning any more once feedback or somebody has said it. */
 const reasonOf = ({ status_reason, shown_status }: SendRow): string | null =>

@@ -15,7 +15,7 @@ const database = testDatabase();
 const api = testApi(database);
 
 type Send = { id: string; status: string; to: string; queued_at: string };
-type Fact = 'delivered_at' | 'bounced_at' | 'complained_at';
+type Fact = 'delivered_at' | 'bounced_at' | 'complained_at' | 'opened_at' | 'clicked_at';
 
 const get = (query = '', key = api.project.server_key) =>
   api.call('GET', `/v1/sends${query}`, { key });
@@ -31,7 +31,7 @@ const START = Date.now() - 500 * HOUR_MS;
 const SOMEBODY = newId();
 const AUTOMATION = newId();
 
-/** Puts a send into the log as it stands after whatever happened to it. */
+/** Puts a send into the log as it stands after some facts. */
 const log = async (send: {
   at: number;
   email: string;
@@ -54,8 +54,8 @@ const log = async (send: {
   await database.owner.query(
     `insert into delivery.sends (project_id, send_id, automation_id, run_id, step_id, profile_id, provider_id,
        template_id, template_version, address_key, recipient, subject, status, attempt_count, due_at, queued_at,
-       expires_at, delivered_at, bounced_at, complained_at)
-     values ($1, $2, $3, $4, 'welcome', $5, $6, $6, 1, $7, $8, 'Hello', $9, 1, $10, $10, $10, $11, $12, $13)`,
+       expires_at, delivered_at, bounced_at, complained_at, opened_at, clicked_at)
+     values ($1, $2, $3, $4, 'welcome', $5, $6, $6, 1, $7, $8, 'Hello', $9, 1, $10, $10, $10, $11, $12, $13, $14, $15)`,
     [
       project_id,
       sendId,
@@ -70,6 +70,8 @@ const log = async (send: {
       fact('delivered_at'),
       fact('bounced_at'),
       fact('complained_at'),
+      fact('opened_at'),
+      fact('clicked_at'),
     ],
   );
   return sendId;
@@ -85,7 +87,7 @@ beforeAll(async () => {
     ['bounced_at'],
     ['complained_at'],
     ['delivered_at', 'bounced_at'],
-    ['delivered_at', 'bounced_at', 'complained_at'],
+    ['delivered_at', 'bounced_at', 'complained_at', 'opened_at', 'clicked_at'],
   ];
   for (const [index, those] of facts.entries())
     logged.push(
@@ -211,7 +213,7 @@ describe('GET /v1/sends/{id}', () => {
       expect(body).toEqual({ ...send, waits_for: null });
     }
     const kinds = list.items[0].feedback.map(({ kind }: { kind: string }) => kind);
-    expect(kinds.toSorted()).toEqual(['bounced', 'complained', 'delivered']);
+    expect(kinds).toEqual(['delivered', 'bounced', 'complained', 'opened', 'clicked']);
   });
 
   test('404 not_found: of another project, or of nobody', async () => {
