@@ -168,6 +168,15 @@ language plpgsql volatile security definer
 set search_path = '';
 grant execute on function admin.forget_audit to trunkline_runtime;
 
+create function admin.forget_requests(
+  before timestamptz,
+  rows_max integer
+)
+returns integer
+language plpgsql volatile security definer
+set search_path = '';
+grant execute on function admin.forget_requests to trunkline_runtime;
+
 create function admin.remember_device(
   person_id uuid,
   old_hash bytea,
@@ -623,6 +632,23 @@ create schema automations authorization current_user;
 grant usage on schema automations to trunkline_queue;
 grant usage on schema automations to trunkline_runtime;
 
+create table automations.arms (
+  project_id    uuid not null,
+  automation_id uuid not null,
+  identity_id   uuid not null,
+  step_id       text not null,
+  profile_id    uuid,
+  run_id        uuid not null,
+  started_at    timestamptz(3) not null,
+  constraint arms_pkey primary key (project_id, automation_id, identity_id, step_id),
+  constraint arms_project_id_automation_id_fkey foreign key (project_id, automation_id) references automations.automations(project_id, automation_id) on delete cascade,
+  constraint arms_project_id_identity_id_fkey foreign key (project_id, identity_id) references identity.identities(project_id, identity_id) on delete cascade
+);
+create index arms_by_identity on automations.arms using btree (project_id, identity_id);
+alter table automations.arms enable row level security, force row level security;
+create policy one_project on automations.arms for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on automations.arms to trunkline_runtime;
+
 create table automations.automations (
   project_id     uuid not null,
   automation_id  uuid not null,
@@ -728,6 +754,25 @@ create policy work_of_all_projects on automations.endpoints for select to trunkl
 grant delete, insert, select, update on automations.endpoints to trunkline_runtime;
 grant select (project_id, endpoint_id, status, paused_until) on automations.endpoints to trunkline_queue;
 
+create table automations.enrollments (
+  project_id       uuid not null,
+  automation_id    uuid not null,
+  identity_id      uuid not null,
+  digest           text not null,
+  run_id           uuid not null,
+  started_at       timestamptz(3) not null,
+  first_run_id     uuid not null,
+  first_started_at timestamptz(3) not null,
+  constraint enrollments_pkey primary key (project_id, automation_id, identity_id, digest),
+  constraint enrollments_project_id_automation_id_fkey foreign key (project_id, automation_id) references automations.automations(project_id, automation_id) on delete cascade,
+  constraint enrollments_project_id_identity_id_fkey foreign key (project_id, identity_id) references identity.identities(project_id, identity_id) on delete cascade
+);
+-- of a person: digest
+create index enrollments_by_identity on automations.enrollments using btree (project_id, identity_id);
+alter table automations.enrollments enable row level security, force row level security;
+create policy one_project on automations.enrollments for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on automations.enrollments to trunkline_runtime;
+
 create table automations.pending_merges (
   project_id uuid not null,
   profile_id uuid not null,
@@ -795,6 +840,19 @@ create table automations.run_merges (
 alter table automations.run_merges enable row level security, force row level security;
 create policy one_project on automations.run_merges for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on automations.run_merges to trunkline_runtime;
+
+create table automations.run_totals (
+  project_id    uuid not null,
+  automation_id uuid not null,
+  version       integer not null,
+  outcome       text not null,
+  runs          bigint not null,
+  constraint run_totals_pkey primary key (project_id, automation_id, version, outcome),
+  constraint run_totals_project_id_automation_id_fkey foreign key (project_id, automation_id) references automations.automations(project_id, automation_id) on delete cascade
+) with (fillfactor=50);
+alter table automations.run_totals enable row level security, force row level security;
+create policy one_project on automations.run_totals for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on automations.run_totals to trunkline_runtime;
 
 create table automations.runs (
   project_id       uuid not null,
@@ -1030,12 +1088,13 @@ create index rate_limit_counters_by_end on base.rate_limit_counters using btree 
 grant delete, insert, select, update on base.rate_limit_counters to trunkline_runtime;
 
 create table base.sending (
-  is_only         boolean not null default true,
-  home            text not null,
-  counts_timeline boolean not null default true,
-  held_at         timestamptz(3),
-  restored_at     timestamptz(3),
-  resumed_at      timestamptz(3),
+  is_only            boolean not null default true,
+  home               text not null,
+  counts_timeline    boolean not null default true,
+  held_at            timestamptz(3),
+  restored_at        timestamptz(3),
+  resumed_at         timestamptz(3),
+  runs_prunable_from timestamptz(3) not null default (now() + '1 day'::interval),
   constraint sending_pkey primary key (is_only),
   constraint sending_is_one_row check (is_only),
   constraint sending_is_restored_whole check ((num_nulls(restored_at, resumed_at) = any (array[0, 2])))
@@ -1246,6 +1305,17 @@ alter table delivery.hourly_counts enable row level security, force row level se
 create policy one_project on delivery.hourly_counts for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on delivery.hourly_counts to trunkline_runtime;
 
+create table delivery.send_totals (
+  project_id    uuid not null,
+  automation_id uuid not null,
+  sends         bigint not null,
+  accepted      bigint not null,
+  constraint send_totals_pkey primary key (project_id, automation_id)
+) with (fillfactor=50);
+alter table delivery.send_totals enable row level security, force row level security;
+create policy one_project on delivery.send_totals for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
+grant delete, insert, select, update on delivery.send_totals to trunkline_runtime;
+
 create table delivery.sends (
   project_id          uuid not null,
   send_id             uuid not null,
@@ -1332,9 +1402,13 @@ create table delivery.settings (
   unconfirmed_sends_max integer,
   content_days          integer,
   sends_months          integer,
+  runs_months           integer,
+  anonymous_months      integer,
   constraint settings_pkey primary key (project_id),
+  constraint settings_anonymous_months_are_bounded check (((anonymous_months >= 2) and (anonymous_months <= 120))) not valid,
   constraint settings_content_days_are_bounded check (((content_days >= 1) and (content_days <= 3650))) not valid,
   constraint settings_recipient_sends_are_few check (((recipient_sends_max >= 1) and (recipient_sends_max <= 100))),
+  constraint settings_runs_months_are_bounded check (((runs_months >= 2) and (runs_months <= 120))) not valid,
   constraint settings_sends_months_are_bounded check (((sends_months >= 2) and (sends_months <= 120))) not valid,
   constraint settings_unconfirmed_sends_are_bounded check (((unconfirmed_sends_max >= 0) and (unconfirmed_sends_max <= 100000)))
 );
@@ -2050,6 +2124,16 @@ alter table feedback.topics enable row level security, force row level security;
 create policy one_project on feedback.topics for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
 grant delete, insert, select, update on feedback.topics to trunkline_runtime;
 
+create function feedback.forget_topic_changes(
+  project_id uuid,
+  before timestamptz,
+  rows_max integer
+)
+returns integer
+language plpgsql volatile security definer
+set search_path = '';
+grant execute on function feedback.forget_topic_changes to trunkline_runtime;
+
 -- http --------------------------------------------------------------------------------------------
 
 create schema http authorization current_user;
@@ -2332,13 +2416,14 @@ create table ingest.devices (
   project_id   uuid not null,
   anonymous_id text not null,
   external_id  text not null,
+  last_month   date not null,
   constraint devices_pkey primary key (project_id, anonymous_id, external_id)
 );
 -- of a person: anonymous_id, external_id
 create index devices_by_external_id on ingest.devices using btree (project_id, external_id, anonymous_id);
 alter table ingest.devices enable row level security, force row level security;
 create policy one_project on ingest.devices for all to public using ((project_id = (nullif(current_setting('trunkline.project_id'::text, true), ''::text))::uuid));
-grant delete, insert, select on ingest.devices to trunkline_runtime;
+grant delete, insert, select, update on ingest.devices to trunkline_runtime;
 
 create table ingest.events (
   project_id   uuid not null,
@@ -2584,6 +2669,7 @@ create function ingest.remember_devices(
   project_id uuid,
   anonymous_ids text[],
   external_ids text[],
+  months date[],
   but_of text[]
 )
 returns void

@@ -85,6 +85,9 @@ select create_distributed_table('automations.segment_starts', 'project_id', colo
 select create_distributed_table('automations.schedules', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.refusals', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.runs', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('automations.enrollments', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('automations.arms', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('automations.run_totals', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.run_log', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.run_merges', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('automations.pending_merges', 'project_id', colocate_with => 'ingest.events');
@@ -97,6 +100,7 @@ select create_distributed_table('automations.calls', 'project_id', colocate_with
 select create_distributed_table('delivery.sends', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.attempts', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.contents', 'project_id', colocate_with => 'ingest.events');
+select create_distributed_table('delivery.send_totals', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.settings', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('delivery.hourly_counts', 'project_id', colocate_with => 'ingest.events');
 select create_distributed_table('alerts.alerts', 'project_id', colocate_with => 'ingest.events');

@@ -9,6 +9,7 @@ import {
   listActions,
   listEntries,
   listInstallationEntries,
+  forgetRequestRows,
 } from './audit_queries.ts';
 import type { AuditEntry } from './audit_queries.ts';
 
@@ -58,13 +59,30 @@ export const pageAudit = (deps: Deps, projectId: string, query: AuditQuery) =>
 export const pageInstallationAudit = async (deps: Deps, query: AuditQuery) =>
   page(await listInstallationEntries(deps.db, toFilter(query)), query);
 
+/** How many access requests, and how many invitations, one transaction forgets. */
+export const FORGOTTEN_REQUESTS_MAX = 500;
+
+const startOfKept = (now: Date): Date => {
+  const before = new Date(now);
+  before.setUTCMonth(before.getUTCMonth() - AUDIT_MONTHS);
+  return before;
+};
+
+/** Forgets access requests that were decided, and invitations that ended, longer ago than AUDIT_MONTHS. */
+export const forgetRequests = async (
+  deps: Pick<Deps, 'db'>,
+  signal: AbortSignal,
+  now = new Date(),
+): Promise<number> => {
+  let forgotten = 0;
+  for (let count = 1; count > 0 && !signal.aborted; forgotten += count)
+    count = await forgetRequestRows(deps.db, startOfKept(now), FORGOTTEN_REQUESTS_MAX);
+  return forgotten;
+};
+
 /** Forgets the entries of a project, or of none, that are older than AUDIT_MONTHS; answers how many. */
 export const forgetAudit = (
   deps: Pick<Deps, 'db'>,
   projectId: string | null,
   now = new Date(),
-): Promise<number> => {
-  const before = new Date(now);
-  before.setUTCMonth(before.getUTCMonth() - AUDIT_MONTHS);
-  return forgetEntries(deps.db, projectId, before);
-};
+): Promise<number> => forgetEntries(deps.db, projectId, startOfKept(now));

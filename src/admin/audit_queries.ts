@@ -90,6 +90,17 @@ export const listActions = ({ tx, projectId }: Scope, limit: number) =>
   `);
 
 /** Forgets what is older than a moment; null is what belongs to no project. Answers how many. */
+export const forgetRequestRows = async (
+  db: Pick<Db, 'one'>,
+  before: Date,
+  rowsMax: number,
+): Promise<number> => {
+  const { count } = await db.one(sql.type(Forgotten)`
+    select admin.forget_requests(before => ${before.toISOString()}::timestamptz, rows_max => ${rowsMax}) as count
+  `);
+  return count;
+};
+
 export const forgetEntries = async (
   db: Pick<Db, 'one'>,
   projectId: string | null,

@@ -4,8 +4,10 @@ import { DELIVERIES_KEPT_HOURS, SECRET_OVERLAP_HOURS } from '../automations/auto
 import { KEPT_HOURS } from '../base/idempotency.ts';
 import { inProject } from '../base/db.ts';
 import { ownerProcedure, projectProcedure, router } from '../base/procedure.ts';
-import { changeRetention, readRetention, RetentionSettings } from '../delivery/delivery.ts';
+import { changeRetention, readRetention, RetentionChange } from '../delivery/delivery.ts';
+import type { RetentionSettings } from '../delivery/delivery.ts';
 import { POSTS_KEPT_HOURS } from '../feedback/feedback.ts';
+import { WINDOW_DAYS_MAX } from '../segments/segments.ts';
 import type { Config } from '../config.ts';
 import { AUDIT_MONTHS } from './audit_log.ts';
 
@@ -15,7 +17,7 @@ type Kept = { what: string; value: number; unit: Unit };
 /** Lists how long a project keeps what goes by itself, by the numbers that the jobs go by which remove it. */
 export const listKept = (
   { retentionMonths }: Pick<Config, 'retentionMonths'>,
-  { content_days, sends_months }: RetentionSettings,
+  { content_days, sends_months, runs_months, anonymous_months }: RetentionSettings,
 ) =>
   [
     { what: 'events', value: retentionMonths, unit: 'months' },
@@ -23,6 +25,10 @@ export const listKept = (
     { what: 'sends', value: sends_months ?? retentionMonths, unit: 'months' },
     { what: 'message_ids', value: retentionMonths, unit: 'months' },
     { what: 'segment_history', value: retentionMonths, unit: 'months' },
+    { what: 'runs', value: runs_months ?? retentionMonths, unit: 'months' },
+    { what: 'refusals', value: retentionMonths, unit: 'months' },
+    { what: 'anonymous_people', value: anonymous_months ?? retentionMonths, unit: 'months' },
+    { what: 'counters', value: WINDOW_DAYS_MAX, unit: 'days' },
     { what: 'audit_log', value: AUDIT_MONTHS, unit: 'months' },
     { what: 'signed_webhooks', value: POSTS_KEPT_HOURS, unit: 'hours' },
     { what: 'idempotency_keys', value: KEPT_HOURS, unit: 'hours' },
@@ -40,9 +46,9 @@ export const retentionProcedures = router({
     }),
   ),
 
-  /** Changes how long the project keeps what it sent. */
+  /** Changes how long the project keeps its data. */
   change: ownerProcedure
-    .input(z.object(RetentionSettings.shape))
+    .input(z.object(RetentionChange.shape))
     .mutation(({ ctx: { deps }, input: { projectId, ...settings } }) =>
       inProject(deps, projectId, (scope) => changeRetention(scope, settings)),
     ),

@@ -25,6 +25,7 @@ export { datesHint, followDates } from './dates.ts';
 export { segmentStartHint, START_PEOPLE_MAX, startNextPeople } from './segment_start.ts';
 export { commandHint, continueCommands } from './commands/commands.ts';
 export { eraser } from './erase.ts';
+export { enrollmentSection } from './enrollment_export.ts';
 export { runSection } from './export.ts';
 export {
   listSegmentUsersNamed as listSegmentUsers,
@@ -42,6 +43,11 @@ export { COMPARED_RUNS_MAX, settleMerges } from './merges/settle.ts';
 export { RUN_FAILURES_MAX } from './walk_runs.ts';
 export { activate, addVersion, create } from './life.ts';
 export { findCountedSince, listUnfinished, pruneRunLogs } from './prune.ts';
+export { FIRST_REFUSAL, pruneRefusals } from './prune_refusals.ts';
+export { mayPruneRuns } from './may_prune_runs.ts';
+export { pruneRuns } from './prune_runs.ts';
+export { pruneStarts } from './prune_starts.ts';
+export { forgetPeople, listWithRuns } from './unneeded.ts';
 export { listWithLocalLinks } from './public_links.ts';
 export { findAutomation, findVersion } from './queries.ts';
 export { NameOfAutomation } from './shown.ts';

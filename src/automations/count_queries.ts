@@ -31,6 +31,18 @@ export const countRunsOf = (
     ) as newest
   `);
 
+const Total = z.strictObject({ automation_id: z.uuid(), runs: z.int(), converted: z.int() });
+
+/** Returns how many runs of each automation retention removed; none of those without any. */
+export const readTotals = ({ tx, projectId }: Scope, automationIds: readonly string[]) =>
+  tx.any(sql.type(Total)`
+    select automation_id, sum(runs)::bigint as runs,
+      coalesce(sum(runs) filter (where outcome = 'converted'), 0)::bigint as converted
+    from automations.run_totals
+    where project_id = ${projectId} and automation_id = any (${sql.array([...automationIds], 'uuid')})
+    group by automation_id
+  `);
+
 const Version = z.strictObject({ version: z.int(), created_at: z.date() });
 
 /** The versions of an automation, the newest first. */

@@ -66,17 +66,16 @@ export const entryKey = (
 };
 
 /**
- * Returns the keys by which a person was enrolled under their other identities, where one value of a property allows
+ * Returns the keys by which a person was enrolled under any of their identities, where one value of a property allows
  * one run: each identity has a key of its own.
  */
-export const otherKeys = (
+export const keysOfPerson = (
   reEntry: ReEntry,
   entry: Pick<Asking, 'identityId' | 'by'>,
   memberIds: readonly string[],
 ): string[] => {
   if (typeof reEntry === 'string' || !('by_property' in reEntry)) return [];
-  const others = memberIds.filter((identityId) => identityId !== entry.identityId);
-  return others.map((identityId) => entryKey(reEntry, { ...entry, identityId }, null));
+  return memberIds.map((identityId) => entryKey(reEntry, { ...entry, identityId }, null));
 };
 
 /** Whether it is what came alone that a key lets in once. */
@@ -98,7 +97,7 @@ const asksBefore = ({ definition }: Asking): boolean =>
 type Before = {
   /** The last run of each person in each automation, whichever of their identities it was for. */
   latest: Map<string, Entered>;
-  /** The keys of runs of their other identities, each behind its automation. */
+  /** The keys of runs of their identities, each behind its automation. */
   used: Set<string>;
   /** The identities of each person. */
   membersOf: ReadonlyMap<string, readonly string[]>;
@@ -106,12 +105,12 @@ type Before = {
 
 const withinAutomation = (automationId: string, key: string): string => `${automationId} ${key}`;
 
-const listOtherKeys = (
+const listKeys = (
   { definition, automationId, ...asking }: Asking,
   membersOf: Before['membersOf'],
 ): { automation_id: string; entry_key: string }[] => {
   const memberIds = membersOf.get(asking.profileId) ?? [];
-  const keys = otherKeys(definition.settings.re_entry, asking, memberIds);
+  const keys = keysOfPerson(definition.settings.re_entry, asking, memberIds);
   return keys.map((entry_key) => ({ automation_id: automationId, entry_key }));
 };
 
@@ -139,7 +138,7 @@ const readBefore = async (scope: Scope, asking: readonly Asking[]): Promise<Befo
   const membersOf = new Map(
     [...groups].map(([id, those]) => [id, those.map(({ identity_id }) => identity_id)]),
   );
-  const keys = asking.flatMap((one) => listOtherKeys(one, membersOf));
+  const keys = asking.flatMap((one) => listKeys(one, membersOf));
   const used = keys.length === 0 ? [] : await listUsedKeys(scope, keys);
   return {
     latest,
@@ -196,7 +195,7 @@ const decide = (
 ): Decided => {
   const decided: Decided = { entering: [], refusals: [] };
   const isUsed = (asking: Asking): boolean =>
-    listOtherKeys(asking, membersOf).some((one) =>
+    listKeys(asking, membersOf).some((one) =>
       used.has(withinAutomation(one.automation_id, one.entry_key)),
     );
   for (const asking of all) {

@@ -84,6 +84,44 @@ export const deleteRefusals = ({ tx, projectId }: Scope, identityIds: string[]) 
     where project_id = ${projectId} and identity_id = any (${sql.array(identityIds, 'uuid')})
   `);
 
+/**
+ * Deletes by which runs identities were enrolled that retention removed, at most `rowsMax` rows. Returns how many. Each
+ * has the digest of a value of the person.
+ */
+export const deleteEnrollments = async (
+  { tx, projectId }: Scope,
+  identityIds: readonly string[],
+  rowsMax: number,
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    delete from automations.enrollments as enrolled
+    using (
+      select automation_id, identity_id, digest from automations.enrollments
+      where project_id = ${projectId} and identity_id = any (${sql.array([...identityIds], 'uuid')})
+      limit ${rowsMax}
+    ) as page
+    where enrolled.project_id = ${projectId} and enrolled.automation_id = page.automation_id
+    and enrolled.identity_id = page.identity_id and enrolled.digest = page.digest
+  `);
+  return rowCount;
+};
+
+/**
+ * Replaces the keys of some runs that have a digest of a value of the person. Returns how many. The run keeps a key of
+ * its own, which no event can have.
+ */
+export const replaceKeys = async (
+  { tx, projectId }: Scope,
+  runIds: readonly string[],
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    update automations.runs set entry_key = 'erased/' || run_id::text
+    where project_id = ${projectId} and run_id = any (${sql.array([...runIds], 'uuid')})
+    and entry_key like 'property/%'
+  `);
+  return rowCount;
+};
+
 /** Deletes where runs were that ended as merged, so that no undo restores them. */
 export const deleteMerges = ({ tx, projectId }: Scope, runIds: string[]) =>
   tx.query(sql.unsafe`

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { firstIdAt } from '../base/ids.ts';
+import { holdPassed, keepArms } from './arms.ts';
 import { DELETING } from './queries.ts';
 
 /** How many entries of run logs one transaction of the daily job checks. */
@@ -41,21 +42,28 @@ export const findCountedSince = async ({ tx, projectId }: Scope): Promise<Date |
   return since;
 };
 
-const deleteLogs = async (
-  { tx, projectId }: Scope,
-  runIds: string[],
-  before: Date,
-): Promise<number> => {
+const deleteLogs = async (scope: Scope, runIds: string[], before: Date): Promise<number> => {
+  const { tx, projectId } = scope;
+  const passed = await holdPassed(scope, runIds);
   const rows = await tx.any(sql.type(RunId)`
-    select run_id from automations.runs
-    where project_id = ${projectId} and run_id = any (${sql.array(runIds, 'uuid')}) and status = 'ended'
-    and ended_at < ${before.toISOString()}::timestamptz
-    order by run_id
-    for update skip locked
+    select run.run_id from automations.runs as run
+    where run.project_id = ${projectId} and run.run_id = any (${sql.array(runIds, 'uuid')})
+    and run.status = 'ended' and run.ended_at < ${before.toISOString()}::timestamptz
+    and not exists (
+      select from automations.run_merges as merge
+      where merge.project_id = ${projectId} and merge.run_id = run.run_id and merge.undone_at is null
+    )
+    order by run.run_id
+    for update of run skip locked
   `);
   const ids = sql.array(
     rows.map(({ run_id }) => run_id),
     'uuid',
+  );
+  const gone = new Set(rows.map(({ run_id }) => run_id));
+  await keepArms(
+    scope,
+    passed.filter(({ run_id }) => gone.has(run_id)),
   );
   await tx.query(sql.unsafe`
     delete from automations.calls where project_id = ${projectId} and run_id = any (${ids})
@@ -67,8 +75,9 @@ const deleteLogs = async (
 };
 
 /**
- * Deletes what the next old runs decided, and their webhook calls. The runs themselves stay: they are how `once`
- * and a repeated event are recognized. Returns how many entries went, and where the next batch begins.
+ * Deletes what the next old runs decided, and their webhook calls. The runs themselves stay until the job of runs, and
+ * the arms of splits stay. A run that an undo may restore keeps all of it. Returns how many entries went, and where the
+ * next batch begins.
  */
 export const pruneRunLogs = async (
   scope: Scope,

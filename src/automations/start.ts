@@ -11,7 +11,7 @@ import { insertRuns, readClock } from './run_queries.ts';
 import { findRunById } from './shown_queries.ts';
 import type { ShownRun } from './shown_queries.ts';
 import { holdPeople, listLatestRuns, listUsedKeys } from './trigger_queries.ts';
-import { entryKey, isKeptOut, otherKeys } from './entering.ts';
+import { entryKey, isKeptOut, keysOfPerson } from './entering.ts';
 import type { Definition } from './schema.ts';
 
 /** For whom a run is started: the profile's first identity, which is the external one where it has one. */
@@ -73,7 +73,7 @@ export const startByHand = async (
     latest.toSorted((a, b) => b.started_at.getTime() - a.started_at.getTime())[0] ?? null;
   const { re_entry: reEntry } = definition.settings;
   const entry = { identityId, by: { kind: 'hand', startId: runId } as const };
-  const keys = otherKeys(reEntry, entry, memberIds).map((entry_key) => ({
+  const keys = keysOfPerson(reEntry, entry, memberIds).map((entry_key) => ({
     automation_id: kept.automation_id,
     entry_key,
   }));

@@ -108,8 +108,8 @@ export const holdPeople = ({ tx, projectId }: Scope, profileIds: readonly string
   `);
 
 /**
- * The last run of each of some identities in each of some automations, tests apart. A run that ended as merged does not
- * count: its person has another one.
+ * The last run of each of some identities in each of some automations, tests apart, also one that retention removed. A
+ * run that ended as merged does not count: its person has another one.
  */
 export const listLatestRuns = (
   { tx, projectId }: Scope,
@@ -122,18 +122,28 @@ export const listLatestRuns = (
     from unnest(${sql.array([...identityIds], 'uuid')}) as known (identity_id)
     cross join unnest(${sql.array([...automationIds], 'uuid')}) as asked (automation_id)
     cross join lateral (
-      select automation_id, identity_id, run_id, started_at, trigger_event_id, trigger_entry
-      from automations.runs
-      where project_id = ${projectId} and identity_id = known.identity_id
-      and automation_id = asked.automation_id and not is_test and outcome is distinct from ${MERGED}
-      order by run_id desc
-      limit 1
+      (
+        select automation_id, identity_id, run_id, started_at, trigger_event_id, trigger_entry
+        from automations.runs
+        where project_id = ${projectId} and identity_id = known.identity_id
+        and automation_id = asked.automation_id and not is_test and outcome is distinct from ${MERGED}
+        order by run_id desc
+        limit 1
+      )
+      union all
+      select automation_id, identity_id, run_id, started_at, null, null
+      from automations.enrollments
+      where project_id = ${projectId} and automation_id = asked.automation_id
+      and identity_id = known.identity_id and digest = ''
     ) as latest
   `);
 
 const EntryKey = z.strictObject({ automation_id: z.uuid(), entry_key: z.string() });
 
-/** Lists those of some entry keys that have a run. A run that ended as merged does not count. */
+/**
+ * Lists those of some entry keys of property values that have a run, also one that retention removed. A run that ended
+ * as merged does not count.
+ */
 export const listUsedKeys = (
   { tx, projectId }: Scope,
   keys: readonly z.output<typeof EntryKey>[],
@@ -154,6 +164,10 @@ export const listUsedKeys = (
       select automation_id, entry_key from automations.runs
       where project_id = ${projectId} and automation_id = asked.automation_id and entry_key = asked.entry_key
       and outcome is distinct from ${MERGED}
+      union all
+      select automation_id, asked.entry_key from automations.enrollments
+      where project_id = ${projectId} and automation_id = asked.automation_id
+      and identity_id = split_part(asked.entry_key, '/', 2)::uuid and digest = split_part(asked.entry_key, '/', 3)
       limit 1
     ) as used
   `);

@@ -1,7 +1,7 @@
 import type { PastSegments } from '../segments/segments.ts';
 import type { PastSpellings } from '../delivery/delivery.ts';
 import { newId } from '../base/ids.ts';
-import { entryKey, isKeptOut, otherKeys, sourceOf } from './entering.ts';
+import { entryKey, isKeptOut, keysOfPerson, sourceOf } from './entering.ts';
 import type { Family } from './family.ts';
 import type { Definition } from './schema.ts';
 import type { Came } from './simulated.ts';
@@ -75,7 +75,7 @@ class Entrance {
       null,
     );
     const key = entryKey(reEntry, { identityId, by }, before);
-    const others = new Set(otherKeys(reEntry, { identityId, by }, [...members]));
+    const others = new Set(keysOfPerson(reEntry, { identityId, by }, [...members]));
     const isUsed = this.#keys.has(key) || counted.some((one) => others.has(one.entryKey));
     if (isKeptOut(reEntry, before, at) || isUsed)
       return { kind: 'kept_out', came, reason: 're_entry' };

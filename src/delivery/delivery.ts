@@ -35,8 +35,9 @@ export {
 export type { Limits, Mailed, OfRecipient } from './limits.ts';
 export { PastSpellings } from './past_spellings.ts';
 export { findCutoffs, pruneContent, pruneSends } from './prune.ts';
-export type { Cutoffs } from './prune.ts';
-export { changeRetention, readRetention, RetentionSettings } from './retention.ts';
+export type { Cutoffs } from './retention_queries.ts';
+export { changeRetention, readRetention, RetentionChange } from './retention.ts';
+export type { RetentionSettings } from './retention.ts';
 export { readSettings } from './settings.ts';
 export {
   countBetween,
@@ -45,7 +46,7 @@ export {
   countUnknown,
   UNKNOWN_COUNTED_MAX,
 } from './count_queries.ts';
-export { countSentBy, listRecipients } from './sent_queries.ts';
+export { countSentBy, listRecipients, listRunsWithSends, listWithSends } from './sent_queries.ts';
 export { checkRates } from './rates.ts';
 export { readMessageId } from './message.ts';
 export { readSend } from './read_send.ts';

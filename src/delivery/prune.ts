@@ -8,19 +8,24 @@ import {
   readCutoffs,
   removeContent,
 } from './retention_queries.ts';
+import type { Cutoffs } from './retention_queries.ts';
 
 /** How many sends one transaction of the daily job checks. */
 export const PRUNED_SENDS_MAX = 500;
-
-export type Cutoffs = { now: Date; content: Date; months: Date };
 
 /** What one batch did, and the id after which the next begins; null when there is none. */
 export type Pruned = { pruned: number; after: string | null };
 
 /** Returns what a project keeps no longer, by its settings and the months of events. */
 export const findCutoffs = async (scope: Scope, eventMonths: number): Promise<Cutoffs> => {
-  const { content_days, sends_months } = await readRetention(scope);
-  return readCutoffs(scope, content_days, sends_months ?? eventMonths);
+  const { content_days, sends_months, runs_months, anonymous_months } = await readRetention(scope);
+  return readCutoffs(scope, {
+    contentDays: content_days,
+    sends: sends_months ?? eventMonths,
+    runs: runs_months ?? eventMonths,
+    anonymous: anonymous_months ?? eventMonths,
+    events: eventMonths,
+  });
 };
 
 const lastOf = (rows: readonly { send_id: string }[]): string | null =>

@@ -6,17 +6,23 @@ import {
   changeRetention,
   CONTENT_DAYS_DEFAULT,
   CONTENT_DAYS_MAX,
+  KEPT_MONTHS_MAX,
   readRetention,
+  RetentionChange,
   RetentionSettings,
-  SENDS_MONTHS_MAX,
 } from './retention.ts';
 
-const SHOWN = { content_days: CONTENT_DAYS_DEFAULT, sends_months: null };
-const CHANGED_SHOWN = { content_days: 30, sends_months: 12 };
+const SHOWN = {
+  content_days: CONTENT_DAYS_DEFAULT,
+  sends_months: null,
+  runs_months: null,
+  anonymous_months: null,
+};
+const CHANGED_SHOWN = { content_days: 30, sends_months: 12, runs_months: 18, anonymous_months: 36 };
 
 const Retention = z.strictObject(RetentionSettings.shape).meta({
   id: 'Retention',
-  description: 'How long a project keeps what it sent.',
+  description: 'How long a project keeps its data.',
   examples: [SHOWN],
 });
 
@@ -37,16 +43,16 @@ export const retentionRoutes = [
   route({
     ...shared,
     method: 'GET',
-    summary: 'Read how long what was sent is kept.',
+    summary: 'Read how long data is kept.',
     handle: ({ deps, caller }) => inProject(deps, caller.projectId, readRetention),
   }),
   route({
     ...shared,
     method: 'POST',
-    summary: 'Change how long what was sent is kept.',
-    description: 'A daily job removes what is older. It does not come back.',
+    summary: 'Change how long data is kept.',
+    description: 'Daily and weekly jobs remove what is older. It does not come back.',
     example: CHANGED_SHOWN,
-    body: RetentionSettings.meta({ examples: [CHANGED_SHOWN] }),
+    body: RetentionChange.meta({ examples: [CHANGED_SHOWN] }),
     handle: ({ deps, caller: { projectId }, body }) =>
       inProject(deps, projectId, (scope) => changeRetention(scope, body)),
   }),
@@ -61,8 +67,20 @@ export const retentionLimits: readonly Limit[] = [
   },
   {
     name: 'Retention of sends, attempts, feedback events and run logs',
-    value: SENDS_MONTHS_MAX,
+    value: KEPT_MONTHS_MAX,
     unit: 'months',
     where: '`sends_months`',
+  },
+  {
+    name: 'Retention of runs and starts of segments',
+    value: KEPT_MONTHS_MAX,
+    unit: 'months',
+    where: '`runs_months`',
+  },
+  {
+    name: 'Retention of anonymous people without events',
+    value: KEPT_MONTHS_MAX,
+    unit: 'months',
+    where: '`anonymous_months`',
   },
 ];

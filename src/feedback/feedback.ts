@@ -6,4 +6,5 @@ export { pruneNotices } from './prune.ts';
 export { forgetPosts, POSTS_KEPT_HOURS } from './posts.ts';
 export { record, takeBounce } from './record.ts';
 export type { Recorded } from './record.ts';
+export { forgetTopicChanges } from './topics/forget_changes.ts';
 export { expireTopics } from './topics/topics.ts';

@@ -113,6 +113,7 @@ export const sections: readonly Section[] = [
           segments.memberSection,
           segments.historySection,
           automations.runSection,
+          automations.enrollmentSection,
           delivery.sendSection,
           feedback.noticeSection,
         ],

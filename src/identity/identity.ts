@@ -42,6 +42,9 @@ export { findById, findByValue, findLink, LeftIdentifier, listByValues, listFirs
 export { listNamesOf, listSeenTimes };
 export { listActiveLinks, listLinkedTo, listLinks };
 export { listByIds, listByProfiles, listLinksEver };
+export { deleteIdentities };
+export { listAnonymous, lockAnonymous } from './anonymous_queries.ts';
+export { pruneRefusedLinks } from './prune_refused.ts';
 export { holdErased, holdLiving, holdPerson, listErased, listMembers, markErased, scanIdentities };
 export {
   BROWSER_LINKS_A_DAY_MAX,

@@ -39,6 +39,8 @@ export { arrivalOf, arrivedBy, isImported, LATE_AFTER_MS, occurredBy } from './a
 export { ERASE_EVENTS_MAX, eraseEvents, eraseLatecomers } from './erase.ts';
 export { eraseMentions, eraseWaiting } from './erase_mentions.ts';
 export { holdFlushes, listPending } from './erase_queries.ts';
+export { FIRST_DEVICE, pruneDevices } from './prune_devices.ts';
+export { listWithEvents } from './retention_queries.ts';
 export { STORED_ROW_BYTES } from './events.ts';
 export { toEntry } from './entry.ts';
 export { messageKey };

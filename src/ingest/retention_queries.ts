@@ -55,3 +55,44 @@ export const forgetIdsAfter = async (
   `);
   return last_id;
 };
+
+const IdentityId = z.strictObject({ identity_id: z.uuid() });
+
+/**
+ * Returns those of some people who have events under their anonymous id, processed or not, and those whose device was
+ * seen with a person: an erase finds the events that name both by their identity.
+ */
+export const listWithEvents = async (
+  { tx, projectId }: Scope,
+  people: readonly { identity_id: string; value: string }[],
+): Promise<Set<string>> => {
+  const rows = await tx.any(sql.type(IdentityId)`
+    select asked.identity_id
+    from unnest(
+      ${sql.array(
+        people.map(({ identity_id }) => identity_id),
+        'uuid',
+      )},
+      ${sql.array(
+        people.map(({ value }) => value),
+        'text',
+      )}
+    ) as asked (identity_id, anonymous_id)
+    cross join lateral (
+      (
+        select from ingest.devices as device
+        where device.project_id = ${projectId} and device.anonymous_id = asked.anonymous_id
+        limit 1
+      )
+      union all
+      (
+        select from ingest.events as event
+        where event.project_id = ${projectId} and event.external_id is null
+        and event.anonymous_id = asked.anonymous_id
+        limit 1
+      )
+      limit 1
+    ) as named
+  `);
+  return new Set(rows.map(({ identity_id }) => identity_id));
+};

@@ -14,6 +14,7 @@ import type { Profile } from './schema.ts';
 
 export { erase, eraseHint } from './erase.ts';
 export { countErased } from './erase_queries.ts';
+export { pruneAnonymous } from './prune_anonymous.ts';
 export { alias, identify } from './identify.ts';
 export { labelIdentities, labelProfiles } from './labels.ts';
 export { linkPeople, unlinkPeople } from './link.ts';

@@ -136,3 +136,18 @@ export const deleteImportedOf = async (
   `);
   return rowCount;
 };
+
+const Imported = z.strictObject({ identity_id: z.uuid() });
+
+/** Returns those of some people who are in a list. */
+export const listWithImports = async (
+  { tx, projectId }: Scope,
+  people: readonly { identity_id: string }[],
+): Promise<Set<string>> => {
+  const ids = people.map(({ identity_id }) => identity_id);
+  const rows = await tx.any(sql.type(Imported)`
+    select distinct identity_id from segments.imported
+    where project_id = ${projectId} and identity_id = any (${sql.array(ids, 'uuid')})
+  `);
+  return new Set(rows.map(({ identity_id }) => identity_id));
+};

@@ -11,13 +11,21 @@ export { decideLeaf } from './evaluate.ts';
 export { todayAt };
 export { bounded, Definition, listPlaced, makeCondition, personLeaves } from './schema.ts';
 export type { Condition, ConditionOf, NewDefinition, PersonLeaf } from './schema.ts';
-export { FieldName, Filters, FILTERS_MAX, NAME_CHARS_MAX } from './value_schema.ts';
+export {
+  FieldName,
+  Filters,
+  FILTERS_MAX,
+  NAME_CHARS_MAX,
+  WINDOW_DAYS_MAX,
+} from './value_schema.ts';
 export type { Filter } from './value_schema.ts';
 export { findFailing } from './value_tests.ts';
 export { changeSegment, createSegment, deleteSegment, holdDefinitions } from './records.ts';
 export { eraser } from './erase.ts';
 export { historySection, memberSection } from './export.ts';
 export { forgetHistory } from './forget.ts';
+export { pruneCounters } from './prune_counters.ts';
+export { listWithImports } from './import_queries.ts';
 export type { NeededEntries } from './forget.ts';
 export { countMembers } from './member_count.ts';
 export {

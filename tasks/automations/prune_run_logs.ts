@@ -9,8 +9,8 @@ import { everyProject, pruneInRounds } from '../../src/projects/projects.ts';
 export default task(z.unknown(), async (_payload, deps) => {
   const rounds = { projects: everyProject(deps), first: FIRST_ID, signal: deps.signal };
   const pruned = await pruneInRounds(deps, rounds, async (scope, after) => {
-    const { months } = await findCutoffs(scope, deps.config.retentionMonths);
-    return pruneRunLogs(scope, months, after);
+    const { sends } = await findCutoffs(scope, deps.config.retentionMonths);
+    return pruneRunLogs(scope, sends, after);
   });
   deps.log.info({ pruned }, 'logs of old runs pruned');
 });

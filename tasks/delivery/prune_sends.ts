@@ -14,12 +14,12 @@ export default task(z.unknown(), async (_payload, deps) => {
   const { retentionMonths } = deps.config;
   const rounds = (first: string) => ({ projects: everyProject(deps), first, signal: deps.signal });
   const notices = await pruneInRounds(deps, rounds(''), async (scope, after) =>
-    pruneNotices(scope, (await findCutoffs(scope, retentionMonths)).months, after),
+    pruneNotices(scope, (await findCutoffs(scope, retentionMonths)).sends, after),
   );
   const sends = await pruneInRounds(deps, rounds(FIRST_ID), async (scope, after) => {
-    const { months } = await findCutoffs(scope, retentionMonths);
-    const countedSince = (await findCountedSince(scope)) ?? months;
-    const before = countedSince < months ? countedSince : months;
+    const { sends: beginning } = await findCutoffs(scope, retentionMonths);
+    const countedSince = (await findCountedSince(scope)) ?? beginning;
+    const before = countedSince < beginning ? countedSince : beginning;
     return pruneSends(scope, { before, listUnfinished }, after);
   });
   deps.log.info({ pruned: notices }, 'old feedback events pruned');

@@ -117,6 +117,25 @@ test('a delete takes effect at once, and jobs delete each kind of row in pieces'
   expect(await proceed('delete')).toEqual({ isMore: false });
 });
 
+test('what is kept of runs that retention removed goes in pieces, too', async () => {
+  const { id, projectId, rowsOf, remove, finish } = await withPeople(MORE_THAN_A_PIECE);
+  const ask = (text: string) => database.owner.query(text, [projectId, id]);
+  const runs = 'from automations.runs where project_id = $1 and automation_id = $2';
+  await ask(`insert into automations.enrollments
+    select project_id, automation_id, identity_id, run_id::text, run_id, started_at, run_id,
+      started_at ${runs}`);
+  await ask(`insert into automations.arms
+    select project_id, automation_id, identity_id, run_id::text, null, run_id, started_at ${runs}`);
+  await ask(`insert into automations.run_totals values ($1, $2, 1, 'completed', 7)`);
+  await ask(
+    `update automations.runs set status = 'ended' where project_id = $1 and automation_id = $2`,
+  );
+  await remove();
+  expect(await finish()).toBeGreaterThan(6);
+  for (const table of ['enrollments', 'arms', 'run_totals', 'automations'])
+    expect([table, await rowsOf(table)]).toEqual([table, 0]);
+});
+
 test('a delete does not wait for a worker that walks a run, and its pieces do', async () => {
   const world = await withPeople(1);
   const { projectId, remove, proceed, finish } = world;

@@ -96,7 +96,12 @@ describe('settings in a browser', () => {
     await events.getByText(`${config.retentionMonths} months`).waitFor();
     const audit = page.getByRole('row').filter({ hasText: 'Audit log' });
     await audit.getByText(`${AUDIT_MONTHS} months`).waitFor();
-    const kept = listKept(config, { content_days: 90, sends_months: null });
+    const kept = listKept(config, {
+      content_days: 90,
+      sends_months: null,
+      runs_months: null,
+      anonymous_months: null,
+    });
     expect(await page.getByRole('row').count()).toBe(kept.length + 1);
     await page.getByText('same for every project').waitFor();
     expect(await overflows(page)).toBe(false);
@@ -142,13 +147,33 @@ describe('settings in a browser', () => {
     await change();
     await page.getByRole('button', { name: 'Yes, remove what is older' }).click();
     await page.getByText('Changed.').waitFor();
-    expect(await stored()).toEqual({ content_days: 30, sends_months: 12 });
+    expect(await stored()).toEqual({
+      content_days: 30,
+      sends_months: 12,
+      runs_months: null,
+      anonymous_months: null,
+    });
     const content = page.getByRole('row').filter({ hasText: 'What emails said' });
     await content.getByText('30 days').waitFor();
     await months.fill('');
     await change();
     const sends = page.getByRole('row').filter({ hasText: 'Sends, feedback events' });
     await sends.getByText(`${database.deps.config.retentionMonths} months`).waitFor();
+    await page.getByLabel('Months to keep ended runs').fill('6');
+    await page.getByLabel('Months to keep anonymous people').fill('12');
+    await change();
+    await page
+      .getByText(
+        'Within a week Trunkline removes runs that ended more than 6 months ago, and anonymous people who had no ' +
+          'event for 12 months. This cannot be undone.',
+      )
+      .waitFor();
+    await page.getByRole('button', { name: 'Yes, remove what is older' }).click();
+    const runs = page.getByRole('row').filter({ hasText: 'Ended runs' });
+    await runs.getByText('6 months').waitFor();
+    const people = page.getByRole('row').filter({ hasText: 'Anonymous people' });
+    await people.getByText('12 months').waitFor();
+    expect(await stored()).toMatchObject({ runs_months: 6, anonymous_months: 12 });
     expect(complaints).toEqual([]);
     const viewer = await openAs(await make('viewer'), '/settings/retention');
     await viewer.page.getByText('Owners change this.').waitFor();

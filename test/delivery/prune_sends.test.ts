@@ -8,7 +8,7 @@ import {
   pruneSends as pruneBatch,
   PRUNED_SENDS_MAX,
 } from '../../src/delivery/prune.ts';
-import { CONTENT_DAYS_MIN, SENDS_MONTHS_MIN } from '../../src/delivery/retention.ts';
+import { CONTENT_DAYS_MIN, KEPT_MONTHS_MIN } from '../../src/delivery/retention.ts';
 import pruneRunLogs from '../../tasks/automations/prune_run_logs.ts';
 import pruneContent from '../../tasks/delivery/prune_content.ts';
 import pruneSends from '../../tasks/delivery/prune_sends.ts';
@@ -277,7 +277,7 @@ test('one batch takes a bounded number, and the job goes on until all is done', 
   const listUnfinished = () => Promise.resolve(new Set<string>());
   const next = (after: string) =>
     inProject(database.deps, projectId(), async (scope) => {
-      const { months: before } = await findCutoffs(scope, MONTHS);
+      const { sends: before } = await findCutoffs(scope, MONTHS);
       return pruneBatch(scope, { before, listUnfinished }, after);
     });
   const first = await next(FIRST_ID);
@@ -305,15 +305,42 @@ test('a send that is being changed is left for the next run', async () => {
 
 describe('POST /v1/projects/{project_id}/retention', () => {
   test('200: what was chosen, and the defaults before that', async () => {
-    expect((await ask('GET')).body).toEqual({ content_days: 90, sends_months: null });
-    const chosen = { content_days: CONTENT_DAYS_MIN, sends_months: SENDS_MONTHS_MIN };
+    const asEvents = { sends_months: null, runs_months: null, anonymous_months: null };
+    expect((await ask('GET')).body).toEqual({ content_days: 90, ...asEvents });
+    const least = KEPT_MONTHS_MIN;
+    const chosen = {
+      content_days: CONTENT_DAYS_MIN,
+      sends_months: least,
+      runs_months: least,
+      anonymous_months: least,
+    };
     expect((await ask('POST', chosen)).body).toEqual(chosen);
     expect((await ask('GET')).body).toEqual(chosen);
   });
 
+  test('200: months of runs and of anonymous people that are left out stay; null is as events', async () => {
+    const some = { content_days: 90, sends_months: null };
+    await ask('POST', { ...some, runs_months: 6, anonymous_months: 7 });
+    expect((await ask('POST', { ...some, content_days: 30 })).body).toEqual({
+      content_days: 30,
+      sends_months: null,
+      runs_months: 6,
+      anonymous_months: 7,
+    });
+    expect((await ask('POST', { ...some, runs_months: null })).body).toMatchObject({
+      runs_months: null,
+      anonymous_months: 7,
+    });
+  });
+
   test.each([
     ['/content_days', { content_days: CONTENT_DAYS_MIN - 1, sends_months: null }],
-    ['/sends_months', { content_days: 90, sends_months: SENDS_MONTHS_MIN - 1 }],
+    ['/sends_months', { content_days: 90, sends_months: KEPT_MONTHS_MIN - 1 }],
+    ['/runs_months', { content_days: 90, sends_months: null, runs_months: KEPT_MONTHS_MIN - 1 }],
+    [
+      '/anonymous_months',
+      { content_days: 90, sends_months: null, anonymous_months: KEPT_MONTHS_MIN - 1 },
+    ],
   ])('400 invalid_request: one below the least at %s', async (path, chosen) => {
     const issues = expectRefusal(await ask('POST', chosen), 'invalid_request');
     expect(issues).toMatchObject([{ path, message: expect.stringMatching(/^at least \d+$/) }]);

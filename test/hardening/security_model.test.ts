@@ -2,33 +2,21 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { routes } from '../../src/http/routes.ts';
+import { readShown, readTables } from './guide_tables.ts';
 import { findMissing } from './has_test.ts';
 
 const guide = readFileSync(new URL('../../src/docs/security_model.md', import.meta.url), 'utf8');
 
 type Row = { says: string; shown: Record<string, string[]> };
 
-/** Returns what a cell names: `file` › "title", any number of them. */
-const readShown = (cell: string): Row['shown'] => {
-  const shown: Row['shown'] = {};
-  for (const [, file = '', title = ''] of cell.matchAll(/`([\w/]+\.(?:test\.)?ts)` › "([^"]+)"/g))
-    (shown[file] ??= []).push(title);
-  return shown;
-};
-
 /** Returns the rows of every table of a text whose last column is "Shown by". */
-const readRows = (text: string): Row[] => {
-  const rows: Row[] = [];
-  let isShown = false;
-  for (const line of text.split('\n')) {
-    const cells = line.startsWith('|') ? line.slice(1, -1).split(' | ') : null;
-    if (cells === null) isShown = false;
-    else if (/Shown by\s*$/.test(cells.at(-1) ?? '')) isShown = true;
-    else if (isShown && !/^[-| ]+$/.test(line))
-      rows.push({ says: cells[0]?.trim() ?? '', shown: readShown(cells.at(-1) ?? '') });
-  }
-  return rows;
-};
+const readRows = (text: string): Row[] =>
+  readTables(text)
+    .filter((row) => Object.keys(row).at(-1) === 'Shown by')
+    .map((row) => ({
+      says: Object.values(row)[0] ?? '',
+      shown: readShown(row['Shown by'] ?? ''),
+    }));
 
 const rows = readRows(guide);
 

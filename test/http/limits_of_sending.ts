@@ -29,6 +29,12 @@ export const limitsOfSending = ({ post, postSetting, api, bound }: Given) => {
     'Retention of sends, attempts, feedback events and run logs': bound([
       (count) => keep({ content_days: 90, sends_months: count }),
     ]),
+    'Retention of runs and starts of segments': bound([
+      (count) => keep({ content_days: 90, sends_months: null, runs_months: count }),
+    ]),
+    'Retention of anonymous people without events': bound([
+      (count) => keep({ content_days: 90, sends_months: null, anonymous_months: count }),
+    ]),
     'Emails to unconfirmed addresses in an hour': bound([
       (count) => decide({ recipient_sends_max: 3, unconfirmed_sends_max: count }),
     ]),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type pg from 'pg';
 
 /** Every table of the database but Postgres's own: ours, the queue's, the migrators'. */
@@ -39,6 +40,49 @@ export const findRemains = async (
   const found = (await readEverything(client)).flatMap(({ table, text }) =>
     needles
       .filter(({ needle }) => text.toLowerCase().includes(needle))
+      .map(({ word }) => `${table}: ${word}`),
+  );
+  return [...new Set(found)].toSorted();
+};
+
+const ALGORITHMS = ['md5', 'sha1', 'sha256', 'sha512'];
+/** What may be left of a digest that was cut: 16 bytes in hex, 15 of them in Base64. */
+const HEX_CHARS = 32;
+const BASE64_CHARS = 20;
+
+/** What a value may have been digested as: as it is, in lower case, as JSON, or behind the name of a property. */
+const formsOf = (value: string, properties: readonly string[]): string[] =>
+  [value, value.toLowerCase()].flatMap((form) => [
+    form,
+    JSON.stringify(form),
+    ...properties.map((property) => JSON.stringify([property, form])),
+  ]);
+
+const UUID_ENDS = [8, 12, 16, 20, 32];
+
+/** Whether a digest in hex stands in a text as an id does, with hyphens. */
+const isUuidIn = (text: string, needle: string): boolean =>
+  needle.length === HEX_CHARS &&
+  text.includes(UUID_ENDS.map((end, at) => needle.slice(UUID_ENDS[at - 1] ?? 0, end)).join('-'));
+
+/** Where a digest of any of some words stands that nobody needs a key for: `table: word`. */
+export const findDigests = async (
+  client: pg.Client,
+  words: readonly string[],
+  properties: readonly string[],
+): Promise<string[]> => {
+  const needles = words.flatMap((word) =>
+    formsOf(word, properties).flatMap((form) =>
+      ALGORITHMS.flatMap((algorithm) => [
+        { word, needle: hash(algorithm, form, 'hex').slice(0, HEX_CHARS) },
+        { word, needle: hash(algorithm, form, 'base64').slice(0, BASE64_CHARS) },
+        { word, needle: hash(algorithm, form, 'base64url').slice(0, BASE64_CHARS) },
+      ]),
+    ),
+  );
+  const found = (await readEverything(client)).flatMap(({ table, text }) =>
+    needles
+      .filter(({ needle }) => text.includes(needle) || isUuidIn(text, needle))
       .map(({ word }) => `${table}: ${word}`),
   );
   return [...new Set(found)].toSorted();

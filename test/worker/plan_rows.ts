@@ -1,22 +1,19 @@
-/** Projects, each with so many providers, each of those with so many sends: 300,000 over 100 providers. */
-export const PROJECTS = 5;
-export const PROVIDERS = 20;
+import { OLD_PEOPLE_ROWS } from './plan_old_people.ts';
+import {
+  insert,
+  keyOf,
+  of,
+  oldOf,
+  project,
+  projects,
+  PROJECTS,
+  provider,
+  PROVIDERS,
+} from './plan_sets.ts';
+
 export const SENDS = 3_000;
 
-const of = (project: string, n: string): string =>
-  `('00000000-0000-7000-8000-' || lpad((${project})::text, 4, '0') || lpad((${n})::text, 8, '0'))::uuid`;
-/** Ids of work that was made two years and more ago, in the order of time. */
-const oldOf = (project: string, n: string): string =>
-  `('017e0000-0000-7000-8000-' || lpad((${project})::text, 4, '0') || lpad((${n})::text, 8, '0'))::uuid`;
-const keyOf = (n: string): string => `decode(lpad(to_hex(${n}), 64, '0'), 'hex')`;
-
-const projects = `generate_series(1, ${PROJECTS}) as p`;
-const project = of('p', '0');
-const provider = of('p', '100 + s % 20');
 const WAITING = PROVIDERS * SENDS;
-
-const insert = (into: string, columns: string, values: string, count: number): string =>
-  `insert into ${into} (${columns}) select ${values} from ${projects}, generate_series(1, ${count}) as s`;
 
 const sendColumns =
   'project_id, send_id, run_id, step_id, profile_id, provider_id, template_id, template_version, address_key, ' +
@@ -135,7 +132,7 @@ export const FILL: readonly string[] = [
   insert(
     'automations.run_log',
     'project_id, run_id, entry, step_id, decision, decided_at',
-    `${project}, ${oldOf('p', 's')}, 1, 'a', 'sent', '2022-01-01'`,
+    `${project}, ${oldOf('p', 's')}, 1, 'a', case s % 9 when 0 then 'split' else 'sent' end, '2022-01-01'`,
     20_000,
   ),
   insert(
@@ -152,11 +149,20 @@ export const FILL: readonly string[] = [
     2_000,
   ),
   insert(
+    'automations.segment_starts',
+    'project_id, start_id, automation_id, segment_id, status, walked_to, requested_at, ended_at',
+    `${project}, ${oldOf('p', 's')}, ${of('p', 's % 50 + 1')}, ${of('p', '1')}, 'done', ${of('p', '0')},
+      '2021-12-28', '2022-01-01'`,
+    2_000,
+  ),
+  insert(
     'automations.schedules',
     'project_id, automation_id, version, status, occurrence, next_at',
     `${project}, ${of('p', 's')}, 1, 'active', '2040-01-10T09:00', '2040-01-10'`,
     50,
   ),
+  ...OLD_PEOPLE_ROWS,
+  'update base.sending set runs_prunable_from = now()',
   `insert into automations.segment_readers select ${project}, 0 from ${projects}`,
   `insert into segments.projects (project_id, last_entry) select ${project}, 0 from ${projects}`,
   insert(

@@ -1,6 +1,13 @@
 import type { Scope } from '../../base/db.ts';
 import * as delivery from '../../delivery/delivery.ts';
-import { deleteRefusalsOf, deleteRow, deleteRuns, deleteSegmentStarts } from './delete_queries.ts';
+import {
+  deleteArmsOf,
+  deleteEnrollmentsOf,
+  deleteRefusalsOf,
+  deleteRow,
+  deleteRuns,
+  deleteSegmentStarts,
+} from './delete_queries.ts';
 
 const cancelQueued = (scope: Scope, automationId: string, sendsMax: number): Promise<number> =>
   delivery.cancelQueued(scope, automationId, { stop: 'automation_deleted', sendsMax });
@@ -9,7 +16,14 @@ const cancelQueued = (scope: Scope, automationId: string, sendsMax: number): Pro
  * In this order. Email goes before the run that planned it: once no run is left, none is queued any more. Sends, their
  * facts and timelines stay.
  */
-const PARTS = [deleteSegmentStarts, deleteRefusalsOf, cancelQueued, deleteRuns];
+const PARTS = [
+  deleteSegmentStarts,
+  deleteRefusalsOf,
+  deleteEnrollmentsOf,
+  deleteArmsOf,
+  cancelQueued,
+  deleteRuns,
+];
 
 /**
  * Deletes the next rows of an automation that is deleted: of one kind, so that a piece never holds locks of one kind

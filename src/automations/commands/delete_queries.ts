@@ -42,6 +42,46 @@ export const deleteRefusalsOf = async (
   return rowCount;
 };
 
+/** Deletes who was enrolled by runs that retention removed, at most `rowsMax` rows. Returns how many. */
+export const deleteEnrollmentsOf = async (
+  { tx, projectId }: Scope,
+  automationId: string,
+  rowsMax: number,
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    delete from automations.enrollments as enrolled
+    using (
+      select identity_id, digest from automations.enrollments
+      where project_id = ${projectId} and automation_id = ${automationId}
+      order by identity_id, digest
+      limit ${rowsMax}
+    ) as page
+    where enrolled.project_id = ${projectId} and enrolled.automation_id = ${automationId}
+    and enrolled.identity_id = page.identity_id and enrolled.digest = page.digest
+  `);
+  return rowCount;
+};
+
+/** Deletes the arms of splits of run logs that retention removed, at most `rowsMax` rows. Returns how many. */
+export const deleteArmsOf = async (
+  { tx, projectId }: Scope,
+  automationId: string,
+  rowsMax: number,
+): Promise<number> => {
+  const { rowCount } = await tx.query(sql.unsafe`
+    delete from automations.arms as arm
+    using (
+      select identity_id, step_id from automations.arms
+      where project_id = ${projectId} and automation_id = ${automationId}
+      order by identity_id, step_id
+      limit ${rowsMax}
+    ) as page
+    where arm.project_id = ${projectId} and arm.automation_id = ${automationId}
+    and arm.identity_id = page.identity_id and arm.step_id = page.step_id
+  `);
+  return rowCount;
+};
+
 const RunId = z.strictObject({ run_id: z.uuid() });
 
 /**

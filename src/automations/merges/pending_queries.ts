@@ -13,6 +13,9 @@ export const hasRuns = async ({ tx, projectId }: Scope, identityId: string): Pro
       select exists (
         select from automations.runs
         where project_id = ${projectId} and identity_id = ${identityId} and not is_test
+      ) or exists (
+        select from automations.enrollments
+        where project_id = ${projectId} and identity_id = ${identityId}
       ) as has_runs
     `)
   ).has_runs;

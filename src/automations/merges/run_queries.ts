@@ -82,6 +82,18 @@ const toColumns = (members: readonly Belonging[]) => sql.fragment`
 
 const runColumns = sql.fragment`run.run_id, run.identity_id, run.started_at, run.entry_key, run.outcome`;
 
+/** The first and the last run that retention removed, of an identity, an automation and a value. */
+const enrolledBefore = (projectId: string) => sql.fragment`(
+  select told.run_id, past.identity_id, told.started_at,
+    'property/' || past.identity_id::text || '/' || past.digest as entry_key, null as outcome
+  from automations.enrollments as past
+  cross join lateral (
+    values (past.first_run_id, past.first_started_at), (past.run_id, past.started_at)
+  ) as told (run_id, started_at)
+  where past.project_id = ${projectId} and past.automation_id = asked.automation_id
+  and past.identity_id = known.identity_id and past.digest = coalesce(asked.digest, '')
+)`;
+
 /**
  * Lists the other runs of the person of each of some runs, in the same automation and by other identities: those
  * enrolled by the same value, or those next to the run in time. Tests do not count.
@@ -114,6 +126,7 @@ export const listOtherRuns = (
         select ${runColumns} from automations.runs as run
         where ${isOther} and run.entry_key = 'property/' || known.identity_id::text || '/' || asked.digest
       )
+      union all ${enrolledBefore(projectId)}
       union all ${beside(sql.fragment`run.run_id < asked.run_id order by run.run_id desc`)}
       union all ${beside(sql.fragment`run.run_id > asked.run_id order by run.run_id`)}
     ) as other
@@ -150,7 +163,7 @@ export type SplitRow = z.output<typeof SplitRow>;
 
 /**
  * Lists the oldest runs of the person of each of some runs, in the same automation, each with the splits that it
- * passed. Tests do not count.
+ * passed, also of runs and logs that retention removed. Tests do not count.
  */
 export const listSplits = (
   { tx, projectId }: Scope,
@@ -159,7 +172,7 @@ export const listSplits = (
 ) => {
   const column = (read: (one: RunOfPerson) => string) => sql.array(asked.map(read), 'uuid');
   return tx.any(sql.type(SplitRow)`
-    select asked.run_id as of_run_id, first.identity_id, passed.step_id, passed.detail ->> 'profile_id' as profile_id
+    select asked.run_id as of_run_id, first.identity_id, passed.step_id, passed.profile_id
     from unnest(
       ${column(({ run_id }) => run_id)}, ${column(({ automation_id }) => automation_id)},
       ${column(({ profile_id }) => profile_id)}
@@ -167,15 +180,30 @@ export const listSplits = (
     cross join lateral (
       select run.run_id, run.identity_id, run.started_at
       from unnest(${toColumns(members)}) as known (profile_id, identity_id)
-      join automations.runs as run on run.identity_id = known.identity_id
-      where run.project_id = ${projectId} and known.profile_id = asked.profile_id
-      and run.automation_id = asked.automation_id and not run.is_test
+      cross join lateral (
+        select run_id, identity_id, started_at from automations.runs
+        where project_id = ${projectId} and identity_id = known.identity_id
+        and automation_id = asked.automation_id and not is_test
+        union all
+        select first_run_id, identity_id, first_started_at from automations.enrollments
+        where project_id = ${projectId} and automation_id = asked.automation_id
+        and identity_id = known.identity_id and digest = ''
+        union
+        select run_id, identity_id, started_at from automations.arms
+        where project_id = ${projectId} and automation_id = asked.automation_id
+        and identity_id = known.identity_id
+      ) as run
+      where known.profile_id = asked.profile_id
       order by run.started_at, run.run_id
       limit ${ARM_RUNS_MAX}
     ) as first
     left join lateral (
-      select log.entry, log.step_id, log.detail from automations.run_log as log
+      select log.entry, log.step_id, log.detail ->> 'profile_id' as profile_id from automations.run_log as log
       where log.project_id = ${projectId} and log.run_id = first.run_id and log.decision in ('split', 'held_out')
+      union all
+      select 0, arm.step_id, arm.profile_id::text from automations.arms as arm
+      where arm.project_id = ${projectId} and arm.automation_id = asked.automation_id
+      and arm.identity_id = first.identity_id and arm.run_id = first.run_id
     ) as passed on true
     order by asked.run_id, first.started_at, first.run_id, passed.entry
   `);

@@ -37,6 +37,26 @@ const words: Record<Kept['what'], { title: string; about: string }> = {
     title: 'Who entered and left segments',
     about: 'When somebody last came into a segment, and last left it, stays.',
   },
+  runs: {
+    title: 'Ended runs and starts of segments',
+    about:
+      'By their end. A run goes after its emails and what it decided. Its outcome stays in the counts of its ' +
+      'automation.',
+  },
+  refusals: {
+    title: 'Refused entries and refused links',
+    about: 'As long as the events that they are about.',
+  },
+  anonymous_people: {
+    title: 'Anonymous people without events',
+    about:
+      'By the last event and the last change. People with an event, a trait of a server, a link, a run, an email ' +
+      'or an import stay.',
+  },
+  counters: {
+    title: 'What segments count by day',
+    about: 'As long as the longest window of a segment. Counts of the whole past stay.',
+  },
   audit_log: { title: 'Audit log', about: 'Nobody can remove an entry earlier.' },
   signed_webhooks: {
     title: 'Ids of signed webhooks',
@@ -84,8 +104,8 @@ const Staying = () => (
       </Title>
       <List size="sm" spacing={6}>
         <List.Item>
-          Profiles with their traits and identifiers stay until the person is erased, and so does
-          which automations they went through, so that “once” stays once.
+          People with an external id, and their traits, stay until they are erased. The same holds
+          for which automations they were in, so that “once” stays once.
         </List.Item>
         <List.Item>
           Counts that segments ask for go on after the events they came from are gone.
@@ -128,14 +148,15 @@ const Going = ({ projectId }: { projectId: string }) => {
   );
 };
 
+const NOTE =
+  'How long what is kept. A project decides for what it sent, runs and anonymous people. The rest is the same for ' +
+  'every project.';
+
 export const RetentionPage = () => {
   const { projectId } = route.useParams();
   return (
     <Stack maw={900}>
-      <PageTitle
-        title="Retention"
-        note="How long what is kept. A project decides for what it sent; the rest is the same for every project."
-      />
+      <PageTitle title="Retention" note={NOTE} />
       <Going projectId={projectId} />
       <Staying />
     </Stack>

@@ -39,13 +39,16 @@ const insertAccepted = ({ tx, projectId }: Scope, events: readonly SeedEvent[]) 
 /** Which known people were seen with which devices, in one order everywhere. */
 const insertDevices = ({ tx, projectId }: Scope, events: readonly SeedEvent[]) =>
   tx.query(sql.unsafe`
-    insert into ingest.devices (project_id, anonymous_id, external_id)
-    select distinct ${projectId}::uuid, anonymous_id, external_id
+    insert into ingest.devices (project_id, anonymous_id, external_id, last_month)
+    select ${projectId}::uuid, anonymous_id, external_id,
+      date_trunc('month', max(occurred_at) at time zone 'UTC')::date
     from ${unnest(events, [
       [(event) => event.anonymousId, 'text'],
       [(event) => event.externalId, 'text'],
-    ])} as seeded (anonymous_id, external_id)
+      [(event) => toText(event.occurredAt), 'timestamptz'],
+    ])} as seeded (anonymous_id, external_id, occurred_at)
     where anonymous_id is not null and external_id is not null
+    group by anonymous_id, external_id
     order by anonymous_id, external_id
     on conflict do nothing
   `);
