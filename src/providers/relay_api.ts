@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { openHttps } from '../base/https.ts';
 import type { Exchange, HttpsAnswer, HttpsConnection } from '../base/https.ts';
 import type { TraceHeader } from '../base/traceparent.ts';
-import { classifySmtpReply } from './answers/answers.ts';
+import { classifyRepeatedReply } from './answers/answers.ts';
 import { readJson, reasonOf, refusalOf, waitsOf } from './http_answers.ts';
 import { BAD_ADDRESS, afterText, bounced, deferred } from './outcome.ts';
 import type { PreflightOutcome, SendOutcome } from './outcome.ts';
@@ -88,7 +88,7 @@ const isBadRecipient = ({ status }: HttpsAnswer, read: Answer): boolean => {
 
 /** What a receiver answered, passed on: it is about its recipient, like a reply to RCPT TO. */
 const ofReceiver = (failures: string, { from, to, secrets }: Parties): SendOutcome => {
-  const classified = classifySmtpReply({ reply: failures, phase: 'rcpt', from, to });
+  const classified = classifyRepeatedReply({ reply: failures, phase: 'rcpt', from, to });
   const outcome = outcomeOf(classified, { text: failures });
   const ofOne = outcome.kind === 'deferred' ? { isOfOne: true as const } : {};
   return { ...afterText(outcome), ...ofOne, reply: toReply(failures, { to, secrets }) };

@@ -1,6 +1,7 @@
 /**
  * What a provider's answer concerns, what it means and whether time helps; how answers are
- * compared, and what of them may be shown. Pure functions without I/O.
+ * compared, and what of them may be shown. Pure functions; the first answer reads the weights of the
+ * model from a file.
  */
 export { classifyHttpAnswer } from './http/classify_http.ts';
 export type { HttpAnswer } from './http/read_answer.ts';

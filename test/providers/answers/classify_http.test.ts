@@ -123,3 +123,21 @@ test('what was sent is not what was refused', () => {
   });
   expect(spell({ status: 422, body })).toMatch(/^sender\//);
 });
+
+test.each([
+  ['{"errors":{"base":[{"message":"Your account is suspended","code":"x"}]}}', 'account_suspended'],
+  ['{"errors":{"non_field_errors":[{"detail":"Daily quota exceeded"}]}}', 'account_limit'],
+  ['{"title":"Bad Request","problem":"Your account is suspended"}', 'account_suspended'],
+  ['{"erreur":"Votre compte est suspendu"}', 'account_suspended'],
+])('what an unusual body says is read: %s', (body, meaning) => {
+  expect(spell({ status: 400, body })).toContain(`/${meaning}/`);
+});
+
+test('a 400 whose words are not of the request ends no send', () => {
+  expect(spell({ status: 400, body: '{"message":"Hamster wheel stands still"}' })).toBe(
+    'relay/other/later',
+  );
+  expect(spell({ status: 400, body: '{"message":"Hamster field missing"}' })).toBe(
+    'message/line_or_syntax/never',
+  );
+});

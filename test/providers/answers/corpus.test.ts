@@ -1,7 +1,11 @@
 // Every labelled reply: those of the facts, and those that were collected to see how far the rules carry.
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { describeMisses, judgeFolder, shareRight } from './labelled.ts';
+import { classifyRepeatedReply } from '../../../src/providers/answers/answers.ts';
+import { describeMisses, judgeFolder, judgeReply, readReplies, shareRight } from './labelled.ts';
+
+/** Of 4,700 replies. Two of them are in sets that the rules were not repaired for. */
+const HARMFUL_BY_RULES_MAX = 10;
 
 const facts = judgeFolder(join(import.meta.dirname, 'facts'));
 const collected = judgeFolder(join(import.meta.dirname, 'collected'));
@@ -39,4 +43,17 @@ test.each([
 ])('none of %s about the side that sends would end a send, or suppress a person', (_, judged) => {
   const harmful = judged.filter(({ wouldEnd, wouldSuppress }) => wouldEnd || wouldSuppress);
   expect(describeMisses(harmful)).toEqual([]);
+});
+
+// What a bounce repeats of a reply is read by the rules alone.
+test('the rules alone are right about at least 93 % of the replies, and end or suppress next to none wrongly', () => {
+  const folders = ['facts', 'collected'].map((folder) => join(import.meta.dirname, folder));
+  const judged = folders
+    .flatMap((folder) => readReplies(folder))
+    .map((reply) => judgeReply(reply, classifyRepeatedReply));
+  expect(shareRight(judged)).toBeGreaterThanOrEqual(0.93);
+  const harmful = judged.filter(({ wouldEnd, wouldSuppress }) => wouldEnd || wouldSuppress);
+  expect(harmful.length, describeMisses(harmful).join('\n')).toBeLessThanOrEqual(
+    HARMFUL_BY_RULES_MAX,
+  );
 });

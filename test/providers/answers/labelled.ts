@@ -36,7 +36,7 @@ export type Judged = {
   isRight: boolean;
   /** An answer about the account, the sender, the connection or the relay that would end the send. */
   wouldEnd: boolean;
-  /** An answer that is not about a recipient, and would suppress one. */
+  /** An answer that suppresses no recipient, and would suppress one. */
   wouldSuppress: boolean;
 };
 
@@ -61,7 +61,7 @@ const judge = (id: string, text: string, expected: Labels, found: Labels): Judge
     expected.meaning === found.meaning &&
     expected.retry === found.retry,
   wouldEnd: endsSend(found) && !['recipient', 'message'].includes(expected.scope),
-  wouldSuppress: suppresses(found) && expected.scope !== 'recipient',
+  wouldSuppress: suppresses(found) && !suppresses(expected),
 });
 
 export const toReply = (entry: LabelledReply): SmtpAnswer => ({

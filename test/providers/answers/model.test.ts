@@ -1,6 +1,7 @@
 // The model that reads what no rule knows: where it comes from, what it adds, and what it may never say.
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   loadModel,
@@ -13,7 +14,7 @@ import { classifyAnswerWith } from '../../../src/providers/answers/http/classify
 import { classifyReplyWith } from '../../../src/providers/answers/smtp/classify_smtp.ts';
 import type { SmtpAnswer } from '../../../src/providers/answers/smtp/read_reply.ts';
 import type { SmtpPhase } from '../../../src/providers/answers/answers.ts';
-import { describeMisses, endsSend, judgeReply, toReply } from './labelled.ts';
+import { describeMisses, endsSend, judgeAnswer, judgeReply, suppresses } from './labelled.ts';
 import { readSets } from './train/sets.ts';
 import type { LabelledSet } from './train/sets.ts';
 import { examplesOf, trainModel } from './train/train_model.ts';
@@ -36,7 +37,9 @@ describe('the file of the model', () => {
   });
 
   test('is refused where a weight is missing', () => {
-    expect(() => readModel('unsure sender_dns\nword PP\nother P\n')).toThrow('no weights: other P');
+    expect(() => readModel('unsure sender_dns\nword PP\nother P\n')).toThrow(
+      'run make answers-model. The line: other P',
+    );
   });
 });
 
@@ -60,7 +63,11 @@ describe('words that no rule knows are read by the model', () => {
       '550 Signature of the domain is broken, policy says reject',
       'sender/reputation_refused/after_fix',
     ],
-    ['rcpt', '550 That person left this company', 'recipient/recipient_unknown/never'],
+    [
+      'rcpt',
+      '550 The lady retired last spring and reads no mail',
+      'recipient/recipient_disabled/never',
+    ],
   ])('at %s: %s', (phase, reply, expected) => {
     expect(spell(byBoth({ phase, reply }))).toBe(expected);
     expect(spell(byRules({ phase, reply }))).not.toBe(expected);
@@ -78,78 +85,62 @@ describe('words that no rule knows are read by the model', () => {
       body: '{"oops":"","message":"Your wallet has no coins left"}',
     };
     expect(spell(classifyAnswerWith(loadModel(), answer))).toBe('account/account_limit/after_fix');
-    expect(spell(classifyAnswerWith(null, answer))).toBe('message/line_or_syntax/never');
-  });
-});
-
-describe('the model ends no send', () => {
-  const LEFT = 'That person left this company';
-  const ENDS = { phase: 'rcpt', reply: `550 ${LEFT}` } as const;
-
-  test.each<[string, SmtpAnswer]>([
-    ['by a code that time heals', { phase: 'rcpt', reply: `450 ${LEFT}` }],
-    ['by a code of the command', { phase: 'rcpt', reply: `503 ${LEFT}` }],
-    ['before a recipient was named', { phase: 'mail', reply: `550 ${LEFT}` }],
-    ['where the command is not known', { phase: 'any', reply: `550 ${LEFT}` }],
-    [
-      'beside words of the account',
-      { phase: 'rcpt', reply: `550 ${LEFT}, your account is over its limit` },
-    ],
-    ['by few words', { phase: 'rcpt', reply: '550 Person left' }],
-  ])('%s', (_, answer) => {
-    expect(endsSend(byBoth(ENDS))).toBe(true);
-    expect(endsSend(byBoth(answer))).toBe(false);
-  });
-
-  const replies = sets.flatMap((set) => set.replies).map(toReply);
-  const words = new Set(
-    replies.flatMap(({ reply }) => reply.toLowerCase().match(/[a-z]{2,20}/g) ?? []),
-  );
-  const OWN = 'your account exceeded its quota';
-
-  test('whatever is said, beside words of the account', () => {
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom(...words), { maxLength: 12 }), (found) => {
-        const answer = { phase: 'rcpt', reply: `550 ${OWN} ${found.join(' ')}` } as const;
-        return endsSend(byRules(answer)) || !endsSend(byBoth(answer));
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  test('whatever is said, of an API that answers 401, 403 or 429', () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.constantFrom(...words), { maxLength: 12 }),
-        fc.constantFrom(401, 403, 429, 500, 503),
-        (found, status) => {
-          const answer = {
-            provider: 'new',
-            status,
-            body: JSON.stringify({ message: found.join(' ') }),
-          };
-          return (
-            endsSend(classifyAnswerWith(null, answer)) ||
-            !endsSend(classifyAnswerWith(loadModel(), answer))
-          );
-        },
-      ),
-      { numRuns: 1_000 },
-    );
+    expect(spell(classifyAnswerWith(null, answer))).toBe('relay/other/later');
   });
 });
 
 /** Each set judged by a model that has not seen it, and by rules that have: what a model can spoil at worst. */
 test.each(sets.filter(({ name }) => !/^train|^wordings/.test(name)))(
   'a model that has not seen a set ends next to nothing of it wrongly: $name',
-  ({ name, replies }) => {
+  ({ name, replies, answers }) => {
     const model = trainModel(examplesOf(sets.filter((set) => set.name !== name)));
-    const judged = replies.map((each) =>
-      judgeReply(each, (reply) => classifyReplyWith(model, reply)),
-    );
+    const judged = [
+      ...replies.map((each) => judgeReply(each, (reply) => classifyReplyWith(model, reply))),
+      ...answers.map((each) => judgeAnswer(each, (answer) => classifyAnswerWith(model, answer))),
+    ];
+    expect(judged).not.toEqual([]);
     const wrong = judged.filter(({ wouldEnd, wouldSuppress }) => wouldEnd || wouldSuppress);
-    expect(wrong.length, describeMisses(wrong).join('\n')).toBeLessThanOrEqual(
-      Math.ceil(replies.length / 200),
-    );
+    const most = Math.ceil(judged.length / 200);
+    expect(wrong.length, describeMisses(wrong).join('\n')).toBeLessThanOrEqual(most);
   },
 );
+
+/** Sentences about the account, the sender, the connection and the relay, without labels, in many languages. */
+const HOSTILE = readFileSync(join(import.meta.dirname, 'hostile', 'smtp_replies.txt'), 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => {
+    const [phase = 'any', ...reply] = line.split('|');
+    return { phase: phase as SmtpPhase, reply: reply.join('|') };
+  });
+
+test('of hostile sentences the model ends one in thirty and suppresses one in a hundred at most', () => {
+  expect(HOSTILE.length).toBeGreaterThan(600);
+  const open = HOSTILE.filter((answer) => !endsSend(byRules(answer)));
+  expect(open.filter((answer) => endsSend(byBoth(answer))).length).toBeLessThanOrEqual(
+    open.length / 30,
+  );
+  const isNew = (answer: SmtpAnswer) => suppresses(byBoth(answer)) && !suppresses(byRules(answer));
+  expect(HOSTILE.filter(isNew).length).toBeLessThanOrEqual(HOSTILE.length / 100);
+});
+
+test('of words of habit the model makes an end in at most one of thirty, whatever the code', () => {
+  const words = fc.constantFrom(
+    ...(
+      'the of and to in is it that for on with as was at by this have from or had not ' +
+      'are but all when were we there can which said if do will each about how up out them then she many some so ' +
+      'other into has more two like him see time could make than first been who now people my over did down only ' +
+      'way find use may long little very after words called just where most know'
+    ).split(' '),
+  );
+  const replies = fc.sample(fc.array(words, { minLength: 4, maxLength: 8 }), {
+    numRuns: 600,
+    seed: 1,
+  });
+  const ends = replies.filter((found, at) => {
+    const code = ['550', '550 5.0.0', '553'][at % 3] ?? '550';
+    const answer = { phase: 'rcpt', reply: `${code} ${found.join(' ')}` } as const;
+    return endsSend(byBoth(answer)) && !endsSend(byRules(answer));
+  });
+  expect(ends.length).toBeLessThanOrEqual(20);
+});

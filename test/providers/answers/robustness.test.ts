@@ -56,6 +56,14 @@ describe('any text', () => {
     );
   });
 
+  test.each([
+    '{"errors":{"to":[{"toString":1}]}}',
+    `{"errors":{"to":${'['.repeat(5_000)}"x"${']'.repeat(5_000)}}}`,
+    `{"errors":[{"field":${'['.repeat(5_000)}"x"${']'.repeat(5_000)},"message":"x"}]}`,
+  ])('is read however it nests: %.40s', (body) => {
+    expect(classifyHttpAnswer({ provider: 'any', status: 400, body }).scope).toBeTypeOf('string');
+  });
+
   test('is a body of an HTTPS answer too, with any status', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 0, max: 999 }), (body, status) => {

@@ -8,6 +8,7 @@ import type { Finding } from '../model/second_opinion.ts';
 import { tokensOfAnswer } from '../model/tokens.ts';
 import { ACCOUNT_RULES } from '../rules/account_rules.ts';
 import { LEADING_RULES } from '../rules/leading_rules.ts';
+import { phrases } from '../rules/phrases.ts';
 import { matchRules } from '../rules/rule.ts';
 import type { Reading, Rule } from '../rules/rule.ts';
 import { SENDER_RULES } from '../rules/sender_rules.ts';
@@ -18,6 +19,15 @@ import { API_RULES, FIELD_RULES } from './api_rules.ts';
 import { FIRST_RULES } from './first_rules.ts';
 import { readAnswer } from './read_answer.ts';
 import type { AnswerReading, HttpAnswer } from './read_answer.ts';
+
+/** Words of a request that is at fault. Other words beside a 400 may be of the account. */
+const OF_REQUEST = phrases(`
+  requests?|fields?|param*|propert*|argument*|attribute*|json|xml|body|schema|format*|syntax|pars*
+  malformed|encod*|bytes?|char*|length|size|types?|strings?|arrays?|objects?|numbers?|values?|null
+  empty|missing|mandatory|required?|requires|invalid*|valid|validation|unsupported|subject|templates?
+  variables?|attach*|files?|headers?|html|text|content|messages?|e-?mails?|recipients?|address*|to|cc
+  bcc|tags?|url|dates?|timestamps?|idempoten*|duplicate*
+`);
 
 /** What a status means where the body says nothing. */
 const meaningOfStatus = (status: number, provider: string): VerdictName => {
@@ -61,6 +71,9 @@ const byFields = (read: AnswerReading): VerdictName | null => {
   return isOfFields ? byWords(FIELD_RULES, read) : null;
 };
 
+const speaksOfOther = ({ words }: AnswerReading): boolean =>
+  /\p{L}/u.test(words) && !OF_REQUEST.test(words);
+
 /** The evidence, the strongest first. */
 const weigh = (read: AnswerReading): Finding => {
   const sure = bySure(read);
@@ -71,7 +84,9 @@ const weigh = (read: AnswerReading): Finding => {
   if (many !== null) return { means: many, by: 'broad_rule' };
   const field = byFields(read);
   if (field !== null) return doubt(read, { means: field, by: 'phrase' });
-  return doubt(read, { means: meaningOfStatus(read.status, read.provider), by: 'code' });
+  const byStatus = meaningOfStatus(read.status, read.provider);
+  const isOther = byStatus === 'message_syntax' && speaksOfOther(read);
+  return isOther ? { means: 'unsure', by: 'code' } : doubt(read, { means: byStatus, by: 'code' });
 };
 
 /** A status about the key or the rate: whatever is named beside it, it ends no send. */

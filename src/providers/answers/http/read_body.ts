@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http';
+
 /** What an HTTPS answer says: its texts, the fields that they concern, and its error codes. */
 export type BodyReading = {
   /** Every message, with the field that it is about before it (`from: …`). */
@@ -28,7 +30,7 @@ const FIELD_KEY = oneOf(
 /** What was sent back or taken is not what was refused. */
 const ECHO_KEY = oneOf(
   'to|cc|bcc|email|messageuuid|messageid|messagehref',
-  'request_?id|help|documentation|more_?info',
+  'id|email_?id|request_?id|help|documentation|more_?info',
 );
 
 type Found = { texts: string[]; codes: string[]; left: number };
@@ -46,9 +48,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const fieldOf = (value: Record<string, unknown>): string => {
   const [found] = Object.entries(value).filter(([key]) => FIELD_KEY.test(key));
-  const field = found?.[1];
-  const text = Array.isArray(field) ? field.join(' ') : typeof field === 'string' ? field : '';
-  return toWords(text.slice(0, 200));
+  const parts = [found?.[1]].flat().filter((part) => typeof part === 'string');
+  return toWords(parts.join(' ').slice(0, 200));
 };
 
 const addScalar = (found: Found, key: string, value: string | number): void => {
@@ -75,13 +76,20 @@ const visitObject = (
   for (const [name, each] of Object.entries(value)) {
     // A map from fields to their errors: `{ "errors": { "from.email": ["…"] } }`.
     const isField = MESSAGE_KEY.test(key) && Array.isArray(each) && !MESSAGE_KEY.test(name);
-    if (isField)
-      found.texts.push(...each.map((text) => `${toWords(name)}: ${String(text).slice(0, 500)}`));
-    else visit(found, each, name, depth + 1);
+    if (!isField) visit(found, each, name, depth + 1);
+    else
+      for (const one of each)
+        if (typeof one === 'string') found.texts.push(`${toWords(name)}: ${one.slice(0, 500)}`);
+        else visit(found, one, key, depth + 1);
   }
   if (field !== '' && found.texts.length > before)
     found.texts[before] = `${field}: ${found.texts[before]}`;
 };
+
+const STATUS_PHRASES = new Set(Object.values(STATUS_CODES).map((each) => each?.toLowerCase()));
+
+/** Whether a text repeats the phrase of a status, such as `Bad Request`. */
+const saysNothing = (text: string): boolean => STATUS_PHRASES.has(text.trim().toLowerCase());
 
 /** Returns the texts of a body whose names say nothing, such as `{"erreur": "…"}`. */
 const stringsOf = (json: unknown): string[] => {
@@ -130,7 +138,7 @@ export const readBody = (body: string): BodyReading => {
   if (json !== undefined) {
     const found: Found = { texts: [], codes: [], left: VALUES_MAX };
     visit(found, json, '', 0);
-    const texts = found.texts.length > 0 ? found.texts : stringsOf(json);
+    const texts = found.texts.every(saysNothing) ? stringsOf(json) : found.texts;
     return { codes: found.codes, text: spell(texts.join('. ').slice(0, CHARS_MAX)) };
   }
   const head = bounded.slice(0, CHARS_MAX);

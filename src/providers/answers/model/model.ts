@@ -33,7 +33,10 @@ export const readModel = (text: string): Model => {
   const weights = new Int8Array(lines.length * classes.length);
   for (const [row, line] of lines.entries()) {
     const end = line.indexOf(' ');
-    if (line.length - end - 1 !== classes.length) throw new Error(`no weights: ${line}`);
+    if (line.length - end - 1 !== classes.length)
+      throw new Error(
+        `The weights do not fit the verdicts; run make answers-model. The line: ${line}`,
+      );
     tokens.set(line.slice(0, end), row);
     for (let at = 0; at < classes.length; at += 1)
       weights[row * classes.length + at] = line.charCodeAt(end + 1 + at) - ZERO;

@@ -42,18 +42,16 @@ export type AnswerToRead = {
   words: string;
   codes: readonly string[];
   status: number;
-  provider: string;
 };
 
 /**
  * Returns what the model knows of an answer of an API: the beginnings of its words and of the words
- * in its error codes, its status, its error codes and the provider.
+ * in its error codes, its status and its error codes.
  */
-export const tokensOfAnswer = ({ words, codes, status, provider }: AnswerToRead): string[] => {
+export const tokensOfAnswer = ({ words, codes, status }: AnswerToRead): string[] => {
   const marks = [
     `h${status}`,
     `h${Math.floor(status / 100)}xx`,
-    `p${provider}`,
     ...codes.map((code) => `c${code}`),
   ];
   const inCodes = codes.join(' ').replaceAll(/[^a-z]{1,120}/g, ' ');
@@ -67,8 +65,11 @@ export const tokensOfAnswer = ({ words, codes, status, provider }: AnswerToRead)
   ];
 };
 
+/** Whether a token is of the words. Codes, the command and the provider are not. */
+export const isSpoken = (token: string): boolean => !token.startsWith('=');
+
 /** Whether a token is two neighbors. */
-export const isPair = (token: string): boolean => token.includes(JOINT) && !token.startsWith('=');
+export const isPair = (token: string): boolean => token.includes(JOINT) && isSpoken(token);
 
 /** Whether a token is a word. Pairs, numbers, codes and masks are none. */
 export const isWord = (token: string): boolean => /^\p{L}/u.test(token) && !isPair(token);

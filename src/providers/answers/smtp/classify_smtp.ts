@@ -168,7 +168,7 @@ export const classifyReplyWith = (model: Model | null, answer: SmtpAnswer): Clas
 
 /**
  * Classifies a reply of an SMTP server by what it concerns, what it means and whether time helps.
- * A 5xx that gives no reason is the relay's and is retried: it never ends a send. Pure; never
+ * A 5xx that gives no reason is the relay's and is retried: it never ends a send. Never
  * throws.
  */
 export const classifySmtpReply = (answer: SmtpAnswer): Classification =>
