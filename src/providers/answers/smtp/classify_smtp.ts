@@ -67,7 +67,10 @@ const byWords = (reading: Reading): Finding | null => {
   if (first !== null) return { means: first, by: 'rule' };
   // The same text fits none of them again.
   const found = findRule(core === leading ? LATER_WORD_RULES : WORD_RULES, reading, core);
-  return found && { means: found.means, by: isBroad(found.rule) ? 'broad_rule' : 'rule' };
+  if (found === null) return null;
+  // Words of a limit are explicit, whatever stands beside them.
+  const isSure = !isBroad(found.rule) || meaningIs(found.means, 'account_limit');
+  return { means: found.means, by: isSure ? 'rule' : 'broad_rule' };
 };
 
 const byCodes = (reading: Reading): Finding => {
