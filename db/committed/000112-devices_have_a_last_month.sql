@@ -1,5 +1,5 @@
 --! Previous: sha1:f2957c349dc16a56aadca285f15e624538e17263
---! Hash: sha1:ba01cedad82b8fc211df2dff942deede1cac4400
+--! Hash: sha1:90b2f6329397b4022565d36c05da487d778a9ac3
 --! Message: devices_have_a_last_month
 
 -- Enter migration here
@@ -15,9 +15,10 @@ grant update on ingest.devices to trunkline_runtime;
 
 drop function if exists ingest.remember_devices(uuid, text[], text[], text[]);
 --! Included ingest/remember_devices.sql
--- Remembers which known people were seen with which devices: a row per pair, so that whoever erases a device
--- finds the events of others that name it; none of the people of `but_of`. `months` are those of the pairs' last
--- events: a pair stays as long as they do. A pair that is known costs a look-up, and writes once a month at most.
+-- Remembers which known people were seen with which devices: a row for each pair, so that an erase of a device
+-- finds the events of others that name it. It remembers none of the people of `but_of`. `months` are those of the
+-- pairs' last events: a pair stays as long as they do. A pair that is known costs a look-up, and writes once a month
+-- at most.
 --
 -- In one order everywhere, so that two claims cannot deadlock.
 create or replace function ingest.remember_devices(

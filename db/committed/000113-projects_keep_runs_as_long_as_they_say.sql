@@ -1,5 +1,5 @@
---! Previous: sha1:ba01cedad82b8fc211df2dff942deede1cac4400
---! Hash: sha1:3d7a292f41983d11e045e31cbebcc1f76018889d
+--! Previous: sha1:90b2f6329397b4022565d36c05da487d778a9ac3
+--! Hash: sha1:67b0e8144990c7b0b89b721f490926e79634c49e
 --! Message: projects_keep_runs_as_long_as_they_say
 
 -- Enter migration here

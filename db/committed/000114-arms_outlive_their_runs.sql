@@ -1,5 +1,5 @@
---! Previous: sha1:3d7a292f41983d11e045e31cbebcc1f76018889d
---! Hash: sha1:e9337b14ee876782b2572db2f89a47297199ef95
+--! Previous: sha1:67b0e8144990c7b0b89b721f490926e79634c49e
+--! Hash: sha1:9c7882ca6734d11c491182a9cdc9caabb8fd8d47
 --! Message: arms_outlive_their_runs
 
 -- Enter migration here

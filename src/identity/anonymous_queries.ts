@@ -30,8 +30,8 @@ export const listAnonymous = (
   `);
 
 /**
- * Locks those of some anonymous identities that still are alone, not seen and in no link of any kind, so that nobody
- * begins any work for them. Identities that others have locked are left out.
+ * Locks those of some anonymous identities that still are alone, not seen and in no link of any kind, so that no
+ * transaction begins work for them. Leaves out identities that others have locked.
  */
 export const lockAnonymous = (
   { tx, projectId }: Scope,

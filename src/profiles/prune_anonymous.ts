@@ -13,7 +13,7 @@ export type Anonymous = { identity_id: string; profile_id: string; value: string
 
 /** Returns the identities of those of some people that a room still has something of that must stay. */
 export type ListNeeded = (scope: Scope, people: readonly Anonymous[]) => Promise<Set<string>>;
-/** Removes what a room has of people that nobody needs. */
+/** Removes what a room has of people that no room needs. */
 export type RemovePeople = (scope: Scope, people: readonly Anonymous[]) => Promise<void>;
 
 const ProfileId = z.strictObject({ profile_id: z.uuid() });
@@ -37,7 +37,7 @@ const lockUnchanged = async (
 
 const IdentityId = z.strictObject({ identity_id: z.uuid() });
 
-/** Returns those of some people of whom a server, or a step of an automation, said something. */
+/** Returns those of some people that have a trait of a server or of a step of an automation. */
 const listTold: ListNeeded = async ({ tx, projectId }, people) => {
   const ids = people.map(({ identity_id }) => identity_id);
   const rows = await tx.any(sql.type(IdentityId)`
@@ -84,8 +84,8 @@ const pruneLocked = async (
 };
 
 /**
- * Deletes the next people who are one anonymous id, were not seen since a moment, and of whom nothing is left that
- * counts. The same id, seen again, is a new person. What is locked meanwhile is checked again the next time.
+ * Deletes the next people of one anonymous id that were not seen since a moment and that no room needs. The same id,
+ * seen again, is a new person. The next job checks again what is locked meanwhile.
  */
 export const pruneAnonymous = async (
   scope: Scope,

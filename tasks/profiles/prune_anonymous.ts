@@ -15,7 +15,7 @@ const NEEDS = [
   delivery.listWithSends,
 ];
 
-/** Deletes anonymous people of whom no event is left. Safe to repeat: what is left is found again. */
+/** Deletes anonymous people without events. Safe to repeat: the next job finds what is left. */
 export default task(z.unknown(), async (_payload, deps) => {
   const rounds = { projects: everyProject(deps), first: FIRST_ID, signal: deps.signal };
   const pruned = await pruneInRounds(deps, rounds, async (scope, after) => {

@@ -1,4 +1,4 @@
-// Runs go with the months of the timeline, and nobody notices: re-entry, links and counts are as if they were there.
+// Runs go with the months of the timeline. Re-entry, links and counts are as if they were there.
 import { describe, expect, test } from 'vitest';
 import { enrollmentSection } from '../../src/automations/enrollment_export.ts';
 import { pruneRunLogs } from '../../src/automations/prune.ts';
@@ -52,7 +52,7 @@ const opened = async (
 };
 
 describe('after their run has gone', () => {
-  test('a person is let in once and never again', async () => {
+  test('a person enrolls once and never again', async () => {
     const { tell, prune, runs, reasons } = await opened({ re_entry: 'once' });
     expect(await tell(ordered('a'))).toBe(1);
     expect([await prune(), await runs()]).toEqual([1, 0]);
@@ -60,7 +60,7 @@ describe('after their run has gone', () => {
     expect(await reasons()).toEqual(['re_entry']);
   });
 
-  test('a person is let in again as long after it as once per duration says', async () => {
+  test('a person enrolls again as long after it as once per duration says', async () => {
     const { tell, prune, projectId } = await opened({ re_entry: { once_per: 'P30D' } });
     await tell(ordered('a'));
     await prune();
@@ -73,7 +73,7 @@ describe('after their run has gone', () => {
     expect(await tell(ordered('d'))).toBe(0);
   });
 
-  test('the same value of a property lets nobody in, another one does', async () => {
+  test('the same value of a property enrolls no person again, another one does', async () => {
     const { tell, prune, runs } = await opened({ re_entry: { by_property: 'order_id' } });
     expect(await tell(ordered('7'), ordered('8'))).toBe(2);
     expect([await prune(), await runs()]).toEqual([2, 0]);

@@ -197,7 +197,7 @@ test(
     const { notice, message, identify } = ann.w;
     const kept = words.filter((word) => ![notice, message, identify].includes(word));
     expect(new Set(said.map((one) => one.split(': ')[1]))).toEqual(new Set(kept));
-    // Digests that need no key are there before: of the addresses, by which runs were let in.
+    // Digests without a key are there before the erase: of the addresses by which people were enrolled.
     const digests = () => findDigests(world.owner, words, ['email', 'external_id', 'anonymous_id']);
     expect(await digests()).toEqual([
       `automations.enrollments: ${ann.w.email}`,

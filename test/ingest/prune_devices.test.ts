@@ -1,4 +1,4 @@
-// Which devices were seen with whom goes after the events that say so, and no erase misses any.
+// Pairs of a device and a person go after their events, and no erase misses any.
 import { beforeEach, expect, test } from 'vitest';
 import pruneDevicesJob from '../../tasks/ingest/prune_devices.ts';
 import { inProject } from '../../src/base/db.ts';

@@ -1,4 +1,4 @@
-// People of one anonymous id, of whom nothing is left that counts, go with the months of the timeline.
+// People of one anonymous id that no room needs go with the months of the timeline.
 import { beforeEach, describe, expect, test } from 'vitest';
 import pruneAnonymous from '../../tasks/profiles/prune_anonymous.ts';
 import { newId } from '../../src/base/ids.ts';

@@ -7,7 +7,7 @@ import { migrateAgain } from '../support/migrate_again.ts';
 
 const database = testDatabase();
 
-test('a migration replaces the keys of people who are gone, and of nobody else, and may be repeated', async () => {
+test('a migration replaces the keys of erased people alone, and may be repeated', async () => {
   const { owner, deps } = database;
   const { project_id: projectId } = await createProject(deps, 'test');
   await owner.query("select set_config('trunkline.project_id', $1, false)", [projectId]);

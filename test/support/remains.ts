@@ -65,7 +65,7 @@ const isUuidIn = (text: string, needle: string): boolean =>
   needle.length === HEX_CHARS &&
   text.includes(UUID_ENDS.map((end, at) => needle.slice(UUID_ENDS[at - 1] ?? 0, end)).join('-'));
 
-/** Where a digest of any of some words stands that nobody needs a key for: `table: word`. */
+/** Returns where a digest without a key of any of some words stands: `table: word`. */
 export const findDigests = async (
   client: pg.Client,
   words: readonly string[],
