@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
+import { mayBeRestored } from './merges/merge_queries.ts';
 import { DELETING } from './queries.ts';
 
 const Running = z.strictObject({
@@ -29,10 +30,7 @@ export const listInProgress = (
       on automation.project_id = run.project_id and automation.automation_id = run.automation_id
     where run.project_id = ${projectId} and automation.project_id = ${projectId}
     and run.identity_id = any (${sql.array([...identityIds], 'uuid')})
-    and (run.status in ('active', 'paused') or run.outcome = 'merged' and exists (
-      select from automations.run_merges as merge
-      where merge.project_id = ${projectId} and merge.run_id = run.run_id and merge.undone_at is null
-    ))
+    and (run.status in ('active', 'paused') or run.outcome = 'merged' and ${mayBeRestored(projectId)})
     and automation.status <> ${DELETING}
     order by run.run_id desc
     limit ${limit}

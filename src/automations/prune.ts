@@ -3,6 +3,7 @@ import { sql } from '../base/db.ts';
 import type { Scope } from '../base/db.ts';
 import { firstIdAt } from '../base/ids.ts';
 import { holdPassed, keepArms } from './arms.ts';
+import { mayBeRestored } from './merges/merge_queries.ts';
 import { DELETING } from './queries.ts';
 
 /** How many entries of run logs one transaction of the daily job checks. */
@@ -49,10 +50,7 @@ const deleteLogs = async (scope: Scope, runIds: string[], before: Date): Promise
     select run.run_id from automations.runs as run
     where run.project_id = ${projectId} and run.run_id = any (${sql.array(runIds, 'uuid')})
     and run.status = 'ended' and run.ended_at < ${before.toISOString()}::timestamptz
-    and not exists (
-      select from automations.run_merges as merge
-      where merge.project_id = ${projectId} and merge.run_id = run.run_id and merge.undone_at is null
-    )
+    and not ${mayBeRestored(projectId)}
     order by run.run_id
     for update of run skip locked
   `);

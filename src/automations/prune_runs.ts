@@ -4,6 +4,7 @@ import type { Scope } from '../base/db.ts';
 import { firstIdAt } from '../base/ids.ts';
 import * as delivery from '../delivery/delivery.ts';
 import * as profiles from '../profiles/profiles.ts';
+import { mayBeRestored } from './merges/merge_queries.ts';
 import { MERGED, valueDigestOf } from './merges/rule.ts';
 import { lockUndeleted } from './queries.ts';
 
@@ -50,10 +51,7 @@ const lockSpent = ({ tx, projectId }: Scope, runIds: readonly string[], before: 
       select from automations.run_log as logged
       where logged.project_id = ${projectId} and logged.run_id = run.run_id
     )
-    and not exists (
-      select from automations.run_merges as merge
-      where merge.project_id = ${projectId} and merge.run_id = run.run_id and merge.undone_at is null
-    )
+    and not ${mayBeRestored(projectId)}
     and not exists (
       select from automations.segment_starts as start
       where start.project_id = ${projectId} and start.start_id = run.start_id and start.status = 'running'

@@ -22,65 +22,55 @@ export const deleteSegmentStarts = async (
   return rowCount;
 };
 
-/** Deletes what is known of people who were not enrolled, at most `rowsMax` rows. Returns how many. */
-export const deleteRefusalsOf = async (
-  { tx, projectId }: Scope,
-  automationId: string,
-  rowsMax: number,
-): Promise<number> => {
-  const { rowCount } = await tx.query(sql.unsafe`
-    delete from automations.refusals as refused
-    using (
-      select identity_id, reason from automations.refusals
-      where project_id = ${projectId} and automation_id = ${automationId}
-      order by identity_id, reason
-      limit ${rowsMax}
-    ) as page
-    where refused.project_id = ${projectId} and refused.automation_id = ${automationId}
-    and refused.identity_id = page.identity_id and refused.reason = page.reason
-  `);
-  return rowCount;
-};
+type Fragment = ReturnType<typeof sql.fragment>;
 
-/** Deletes who was enrolled by runs that retention removed, at most `rowsMax` rows. Returns how many. */
-export const deleteEnrollmentsOf = async (
-  { tx, projectId }: Scope,
-  automationId: string,
-  rowsMax: number,
-): Promise<number> => {
-  const { rowCount } = await tx.query(sql.unsafe`
-    delete from automations.enrollments as enrolled
-    using (
-      select identity_id, digest from automations.enrollments
-      where project_id = ${projectId} and automation_id = ${automationId}
-      order by identity_id, digest
-      limit ${rowsMax}
-    ) as page
-    where enrolled.project_id = ${projectId} and enrolled.automation_id = ${automationId}
-    and enrolled.identity_id = page.identity_id and enrolled.digest = page.digest
-  `);
-  return rowCount;
-};
+/**
+ * Makes a statement that deletes rows of an automation, at most `rowsMax`, and returns how many. `keys` follow the
+ * automation in the primary key of the table.
+ */
+const deleteRowsOf =
+  (table: Fragment, keys: readonly Fragment[]) =>
+  async ({ tx, projectId }: Scope, automationId: string, rowsMax: number): Promise<number> => {
+    const columns = (of: Fragment) =>
+      sql.join(
+        keys.map((key) => sql.fragment`${of}.${key}`),
+        sql.fragment`, `,
+      );
+    const { rowCount } = await tx.query(sql.unsafe`
+      delete from ${table} as gone
+      using (
+        select ${columns(sql.fragment`old`)} from ${table} as old
+        where old.project_id = ${projectId} and old.automation_id = ${automationId}
+        order by ${columns(sql.fragment`old`)}
+        limit ${rowsMax}
+      ) as page
+      where gone.project_id = ${projectId} and gone.automation_id = ${automationId}
+      and (${columns(sql.fragment`gone`)}) = (${columns(sql.fragment`page`)})
+    `);
+    return rowCount;
+  };
 
-/** Deletes the arms of splits of run logs that retention removed, at most `rowsMax` rows. Returns how many. */
-export const deleteArmsOf = async (
-  { tx, projectId }: Scope,
-  automationId: string,
-  rowsMax: number,
-): Promise<number> => {
-  const { rowCount } = await tx.query(sql.unsafe`
-    delete from automations.arms as arm
-    using (
-      select identity_id, step_id from automations.arms
-      where project_id = ${projectId} and automation_id = ${automationId}
-      order by identity_id, step_id
-      limit ${rowsMax}
-    ) as page
-    where arm.project_id = ${projectId} and arm.automation_id = ${automationId}
-    and arm.identity_id = page.identity_id and arm.step_id = page.step_id
-  `);
-  return rowCount;
-};
+const identityId = sql.fragment`identity_id`;
+
+/** Deletes what is known of people who were not enrolled. */
+export const deleteRefusalsOf = deleteRowsOf(sql.fragment`automations.refusals`, [
+  identityId,
+  sql.fragment`reason`,
+]);
+
+/** Deletes who was enrolled by runs that retention removed. */
+export const deleteEnrollmentsOf = deleteRowsOf(sql.fragment`automations.enrollments`, [
+  identityId,
+  sql.fragment`digest`,
+]);
+
+/** Deletes the arms of splits of run logs that retention removed. */
+export const deleteArmsOf = deleteRowsOf(sql.fragment`automations.arms`, [
+  identityId,
+  sql.fragment`step_id`,
+]);
+
+const deleteVersions = deleteRowsOf(sql.fragment`automations.versions`, [sql.fragment`version`]);
 
 const RunId = z.strictObject({ run_id: z.uuid() });
 
@@ -123,25 +113,6 @@ export const deleteRuns = async (
     )
   `);
   return entries + runs;
-};
-
-/** Deletes versions, at most `rowsMax`. Returns how many. */
-const deleteVersions = async (
-  { tx, projectId }: Scope,
-  automationId: string,
-  rowsMax: number,
-): Promise<number> => {
-  const { rowCount } = await tx.query(sql.unsafe`
-    delete from automations.versions as made
-    using (
-      select version from automations.versions
-      where project_id = ${projectId} and automation_id = ${automationId}
-      order by version
-      limit ${rowsMax}
-    ) as page
-    where made.project_id = ${projectId} and made.automation_id = ${automationId} and made.version = page.version
-  `);
-  return rowCount;
 };
 
 const Started = z.strictObject({ is_started: z.boolean() });

@@ -27,6 +27,12 @@ const Merged = Place.extend({ into_run_id: z.uuid(), merged_at: z.date() });
 /** Where a run was that ended as merged. */
 export type Merged = z.output<typeof Merged>;
 
+/** Whether an undo may restore a run, which the statement calls `run`. */
+export const mayBeRestored = (projectId: string) => sql.fragment`exists (
+  select from automations.run_merges as merge
+  where merge.project_id = ${projectId} and merge.run_id = run.run_id and merge.undone_at is null
+)`;
+
 /** Locks the merges of some runs that were not undone. */
 export const lockMerged = ({ tx, projectId }: Scope, runIds: readonly string[]) =>
   tx.any(sql.type(Merged)`

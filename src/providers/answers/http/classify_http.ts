@@ -4,7 +4,7 @@ import type { Classification, VerdictName } from '../verdicts.ts';
 import { loadModel } from '../model/model.ts';
 import type { Model } from '../model/model.ts';
 import { weighModel } from '../model/second_opinion.ts';
-import type { Finding } from '../model/second_opinion.ts';
+import type { Evidence, Finding } from '../model/second_opinion.ts';
 import { tokensOfAnswer } from '../model/tokens.ts';
 import { ACCOUNT_RULES } from '../rules/account_rules.ts';
 import { LEADING_RULES } from '../rules/leading_rules.ts';
@@ -99,21 +99,23 @@ const guard = (status: number, means: VerdictName): VerdictName => {
 /** Statuses that say whose fault it is: no words beside them end a send. */
 const OF_SIDE = [401, 402, 403, 404, 405, 410, 420, 429];
 
+/** What the model sees of an answer. */
+const evidenceOf = (read: AnswerReading): Evidence => ({
+  tokens: tokensOfAnswer(read),
+  words: read.words,
+  mayEnd: read.status < 500 && !OF_SIDE.includes(read.status),
+});
+
 /** Classifies an answer by the rules and a model, or by the rules alone. */
 export const classifyAnswerWith = (model: Model | null, answer: HttpAnswer): Classification => {
   const read = readAnswer(answer);
   const { status } = answer;
   const { means, by } = weigh(read);
   const rules = { means: guard(status, means), by };
-  const evidence = {
-    tokens: tokensOfAnswer(read),
-    words: read.words,
-    mayEnd: status < 500 && !OF_SIDE.includes(status),
-  };
   const verdict =
     model === null
       ? rules.means
-      : weighModel(model, evidence, rules, (named) => guard(status, named));
+      : weighModel(model, evidenceOf(read), rules, (named) => guard(status, named));
   const classification = toClassification(verdict);
   const isLater = classification.retry === 'later';
   const seconds = isLater ? readRetryAfter(answer.headers?.['retry-after']) : null;

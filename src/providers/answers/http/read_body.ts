@@ -33,7 +33,8 @@ const ECHO_KEY = oneOf(
   'id|email_?id|request_?id|help|documentation|more_?info',
 );
 
-type Found = { texts: string[]; codes: string[]; left: number };
+/** `strings` are all of the body, whatever their names say. */
+type Found = { texts: string[]; strings: string[]; codes: string[]; left: number };
 
 /** `personalizations.0.to.0.email` in words: `personalizations to email`. */
 const toWords = (path: string): string => path.replace(/[^a-z_]{1,200}/gi, ' ').trim();
@@ -55,7 +56,9 @@ const fieldOf = (value: Record<string, unknown>): string => {
 const addScalar = (found: Found, key: string, value: string | number): void => {
   if (CODE_KEY.test(key) && String(value).length <= 120)
     found.codes.push(String(value).toLowerCase());
-  if (typeof value === 'string' && (MESSAGE_KEY.test(key) || key === '')) found.texts.push(value);
+  if (typeof value !== 'string') return;
+  found.strings.push(value);
+  if (MESSAGE_KEY.test(key) || key === '') found.texts.push(value);
 };
 
 const visit = (found: Found, value: unknown, key: string, depth: number): void => {
@@ -91,21 +94,6 @@ const STATUS_PHRASES = new Set(Object.values(STATUS_CODES).map((each) => each?.t
 /** Whether a text repeats the phrase of a status, such as `Bad Request`. */
 const saysNothing = (text: string): boolean => STATUS_PHRASES.has(text.trim().toLowerCase());
 
-/** Returns the texts of a body whose names say nothing, such as `{"erreur": "…"}`. */
-const stringsOf = (json: unknown): string[] => {
-  const texts: string[] = [];
-  let left = VALUES_MAX;
-  const look = (value: unknown, key: string, depth: number): void => {
-    if (depth > DEPTH_MAX || left-- <= 0 || ECHO_KEY.test(key)) return;
-    if (typeof value === 'string') texts.push(value);
-    else if (Array.isArray(value)) for (const each of value) look(each, key, depth + 1);
-    else if (isObject(value))
-      for (const [name, each] of Object.entries(value)) look(each, name, depth + 1);
-  };
-  look(json, '', 0);
-  return texts;
-};
-
 const XML_CODE = /<code>([^<]{1,120})<\/code>/gi;
 const XML_MESSAGE = /<message>([^<]{1,2000})<\/message>/gi;
 
@@ -136,9 +124,10 @@ export const readBody = (body: string): BodyReading => {
   const bounded = body.length > 1_000_000 ? '' : body.trim();
   const json = /^[[{"]/.test(bounded) ? parseJson(bounded) : undefined;
   if (json !== undefined) {
-    const found: Found = { texts: [], codes: [], left: VALUES_MAX };
+    const found: Found = { texts: [], strings: [], codes: [], left: VALUES_MAX };
     visit(found, json, '', 0);
-    const texts = found.texts.every(saysNothing) ? stringsOf(json) : found.texts;
+    // The names of some bodies say nothing, such as `{"erreur": "…"}`.
+    const texts = found.texts.every(saysNothing) ? found.strings : found.texts;
     return { codes: found.codes, text: spell(texts.join('. ').slice(0, CHARS_MAX)) };
   }
   const head = bounded.slice(0, CHARS_MAX);
